@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"aiperf/internal/config/flags"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/library"
+	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/report/html"
 )
 
@@ -46,8 +48,8 @@ func (o *compareOptions) table() *flags.Table {
 		flags.Value("stats", "LIST", "statistics of distributions; default: avg,p50,p99", flags.List(&o.Stats)),
 		flags.Value("confidence", "LEVEL", "confidence of the intervals, above 0 and below 1; default: 0.95",
 			numberBetween(&o.Confidence, 0, 1)),
-		flags.Value("min-effect", "PERCENT", "differences smaller than this share of the base are none; default: 0",
-			numberBetween(&o.MinPercent, 0, 1e6)),
+		flags.Value("min-effect", "PERCENT", "differences smaller than this share of the base are none, and 0 counts all; "+
+			"default: 1", o.smallestEffect),
 		flags.Choice("format", "NAME", "console, markdown or json; default: console", &o.format, "console",
 			"markdown", "json"),
 		flags.Switch("all", "show all figures with the method of each, rather than the eight that matter most", &o.all),
@@ -56,6 +58,18 @@ func (o *compareOptions) table() *flags.Table {
 		flags.Switch("fail-on-worse", "end with exit code 3 if any figure or the accuracy is worse, a run lacks a metric "+
 			"of the base, or is not complete", &o.failOnWorse),
 	}}
+}
+
+// smallestEffect reads the smallest difference that counts.
+func (o *compareOptions) smallestEffect(text string) error {
+	v, err := scalar.Number(text)
+	if err != nil || !(v >= 0 && v < 1e6) {
+		return fmt.Errorf("%q is not a number of percent, 0 or more", text)
+	}
+	if o.MinPercent = v; v == 0 {
+		o.MinPercent = -1
+	}
+	return nil
 }
 
 func numberBetween(to *float64, above, below float64) func(string) error {
@@ -137,11 +151,42 @@ func compareSweeps(e *command.Env, sweeps []*compare.Sweep, o compareOptions) er
 	if err := printComparisons(e, o, list); err != nil {
 		return err
 	}
+	if o.format == "console" {
+		if err := drawCurves(e, list); err != nil {
+			return err
+		}
+	}
 	if err := writeComparison(e, o.page, &html.Comparison{Sweeps: list}); err != nil {
 		return err
 	}
 	if o.failOnWorse && failed {
 		return command.Exit(command.ExitThreshold)
+	}
+	return nil
+}
+
+// drawCurves draws the curves of sweeps whose cells are not the same on common axes.
+func drawCurves(e *command.Env, list []*compare.SweepComparison) error {
+	const most = 4
+	for _, c := range list {
+		var figures []console.Overlay
+		curves := c.Curves()
+		for i := range curves[:min(most, len(curves))] {
+			of := &curves[i]
+			if len(c.OnlyBase)+len(c.OnlyNew) == 0 || len(of.Base) > 1 || len(of.New) > 1 {
+				continue // the cells say it all, or there are too many lines for characters
+			}
+			figures = append(figures, console.Overlay{Load: of.Load, Metric: of.Metric, Series: []console.OverlaySeries{
+				{Name: "base " + c.Base.Name, Points: of.Base[0].Points}, {Name: c.New.Name, Points: of.New[0].Points}}})
+		}
+		if len(figures) == 0 {
+			continue
+		}
+		fmt.Fprintln(e.Terminal.StyledOut)
+		if err := console.RenderOverlays(e.Terminal.StyledOut, figures, console.Options{Width: e.Terminal.Width(),
+			Styles: e.Terminal.OutTTY && e.Terminal.Colour, ASCII: !console.Braille(os.Getenv)}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -38,9 +38,14 @@ type Options struct {
 	Stats []string
 	// Confidence of the intervals, in (0, 1); 0 is 0.95.
 	Confidence float64
-	// MinPercent is the smallest difference that counts, in percent of the base.
+	// MinPercent is the smallest difference that counts, in percent of the base; 0 is [SmallestEffect], and with a
+	// negative value every difference counts.
 	MinPercent float64
 }
+
+// SmallestEffect is the smallest difference that counts unless another one is asked for, in percent of the base: large
+// runs show differences that matter to nobody.
+const SmallestEffect = 1
 
 // Figure is one line of a comparison.
 type Figure struct {
@@ -50,9 +55,14 @@ type Figure struct {
 	Low, High float64
 	Method    Method
 	Verdict   Verdict
+	// toward is whether the figure became better or worse where what was asked differs and the verdict is no judgement.
+	toward Verdict
 	// Noise is the coefficient of variation among the runs of the base, NaN for a single one.
 	Noise float64
 }
+
+// IsShare reports whether the figure is a share in percent: its differences are points of it.
+func (f *Figure) IsShare() bool { return f.Unit == string(metrics.Percent) }
 
 // Percent returns the difference in percent of the base.
 func (f *Figure) Percent() float64 { return 100 * (f.New - f.Base) / math.Abs(f.Base) }
@@ -61,6 +71,11 @@ func (f *Figure) Percent() float64 { return 100 * (f.New - f.Base) / math.Abs(f.
 type Comparison struct {
 	Base, New  *System
 	Confidence float64
+	// MinPercent is the smallest difference that counts, in percent of the base.
+	MinPercent float64
+	// Asked names what was asked differently in both systems: their differences are then those of tests, and none is
+	// judged.
+	Asked []string
 	// Notes are reasons why the runs may not be comparable.
 	Notes   []string
 	Figures []Figure
@@ -98,11 +113,15 @@ func compareFigures(base, next *System, o Options) (*Comparison, error) {
 	if o.Confidence == 0 {
 		o.Confidence = 0.95
 	}
+	if o.MinPercent == 0 {
+		o.MinPercent = SmallestEffect
+	}
 	if len(o.Stats) == 0 {
 		o.Stats = []string{"avg", "p50", "p99"}
 	}
 	c := &Comparison{Base: base, New: next, Confidence: o.Confidence, Incomplete: incomplete(base, next),
-		Configuration: differences(base, next), chosen: chosen}
+		MinPercent: max(0, o.MinPercent), Asked: askedDifferences(base, next), Configuration: differences(base, next),
+		chosen: chosen}
 	c.Notes = notes(base, next, c.Configuration)
 	var err error
 	if c.Answers, err = answersOf(base, next, o.Confidence); err != nil {
@@ -118,7 +137,10 @@ func compareFigures(base, next *System, o Options) (*Comparison, error) {
 				return nil, err
 			}
 			if ok {
-				f.Verdict = verdict(&f, o.MinPercent)
+				f.Verdict = verdict(&f, c.MinPercent)
+				if len(c.Asked) > 0 && (f.Verdict == Better || f.Verdict == Worse) {
+					f.toward, f.Verdict = f.Verdict, Differs
+				}
 				c.Figures = append(c.Figures, f)
 			}
 		}
@@ -289,6 +311,16 @@ func verdict(f *Figure, minPercent float64) Verdict {
 	}
 }
 
+// with returns the number of figures with a verdict.
+func (c *Comparison) with(v Verdict) (n int) {
+	for i := range c.Figures {
+		if c.Figures[i].Verdict == v {
+			n++
+		}
+	}
+	return n
+}
+
 // judged returns the number of figures with an interval.
 func (c *Comparison) judged() int {
 	n := 0
@@ -321,11 +353,11 @@ func tooFewNote(c *Comparison) string {
 	return "too few requests to judge: " + strings.Join(parts, ", ")
 }
 
-// Worse returns the number of figures with that verdict.
+// Worse returns the number of figures that became worse, also where they are not judged because what was asked differs.
 func (c *Comparison) Worse() int {
 	n := 0
 	for i := range c.Figures {
-		if c.Figures[i].Verdict == Worse {
+		if c.Figures[i].Verdict == Worse || c.Figures[i].toward == Worse {
 			n++
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/config/schema"
 )
 
@@ -28,8 +29,13 @@ func differences(base, next *System) (list []Difference) {
 	if len(base.Runs) == 0 || len(next.Runs) == 0 {
 		return nil
 	}
-	keys, a := flattened(base.Runs[0].Figures.Config)
-	further, b := flattened(next.Runs[0].Figures.Config)
+	return configDifferences(base.Runs[0].Figures.Config, next.Runs[0].Figures.Config)
+}
+
+// configDifferences returns the keys in which two configurations differ.
+func configDifferences(base, next artifact.Object) (list []Difference) {
+	keys, a := flattened(base)
+	further, b := flattened(next)
 	if len(keys) == 0 || len(further) == 0 {
 		return nil
 	}
@@ -144,13 +150,8 @@ func valueText(path string, v any) string {
 	return shortened(text, 200)
 }
 
-// shortened cuts a text after so many characters.
-func shortened(s string, longest int) string {
-	if runes := []rune(s); len(runes) > longest {
-		return string(runes[:longest-1]) + "…"
-	}
-	return s
-}
+// shortened cuts a text to so many columns.
+func shortened(s string, longest int) string { return terminal.Cut(s, longest, "…") }
 
 // configurationNote lists the keys that differ.
 func configurationNote(base, next *System, list []Difference) string {

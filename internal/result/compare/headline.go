@@ -124,6 +124,8 @@ func (f *Figure) phrase() string {
 		higher = "higher"
 	}
 	switch factor := f.factor(); {
+	case f.IsShare():
+		return fmt.Sprintf("%s %s, was %s", f.word(), f.value(f.New), f.value(f.Base))
 	case !artifact.Finite(factor):
 		return fmt.Sprintf("%s %s (%s, was %s)", f.word(), higher, artifact.Short(f.New), artifact.Short(f.Base))
 	case factor >= 2:
@@ -145,12 +147,31 @@ func twoDigits(v float64) string {
 	return fmt.Sprintf("%.2g", v)
 }
 
+// value writes a value of the figure: of a share with its sign.
+func (f *Figure) value(v float64) string {
+	if f.IsShare() {
+		return artifact.Short(v) + " %"
+	}
+	return artifact.Short(v)
+}
+
 // Headline says in one line what the comparison shows: the name of the new system and how its figures changed, the
 // worse ones first.
 func (c *Comparison) Headline() string { return c.NewName() + ": " + c.Finding() }
 
-// Finding is the headline without the name.
+// Finding is the headline without the name: the states of the runs, what was asked differently, how the figures changed.
 func (c *Comparison) Finding() string {
+	var parts []string
+	for _, part := range []string{stateText(c.States()), c.NotTheSame(), c.Changes()} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, ". ")
+}
+
+// Changes says how the figures that matter most changed, the worse ones first.
+func (c *Comparison) Changes() string {
 	key := c.Key()
 	var shown, differs []*Figure
 	judged := 0
@@ -166,8 +187,8 @@ func (c *Comparison) Finding() string {
 			differs = append(differs, f)
 		}
 	}
-	if len(shown) == 0 {
-		shown = differs
+	if len(shown) == 0 || len(c.Asked) > 0 {
+		shown = append(shown, differs...)
 	}
 	if len(shown) == 0 {
 		return c.nothing(key, judged)
@@ -211,12 +232,7 @@ func said(before []*Figure, f *Figure) bool {
 // nothing is the finding where nothing is better or worse; the difference that the data leave room for says how much
 // that means.
 func (c *Comparison) nothing(key []int, judged int) string {
-	worse, better := c.Worse(), 0
-	for i := range c.Figures {
-		if c.Figures[i].Verdict == Better {
-			better++
-		}
-	}
+	worse, better := c.with(Worse), c.with(Better)
 	switch {
 	case len(c.Missing) > 0:
 		return fmt.Sprintf("no %s, which %s has", strings.Join(c.Missing, ", "), shortName(c.Base.Name, c.New.Name))

@@ -27,14 +27,18 @@ const (
 	MethodBlocks Method = "block bootstrap"
 	// MethodShares compares two shares of requests, each with its score interval.
 	MethodShares Method = "score interval"
-	MethodNone   Method = ""
+	// MethodSeparate is that of runs of which one has all its values beyond all of the other, more of them than chance
+	// puts there: the interval is that between the extremes.
+	MethodSeparate Method = "no overlap"
+	MethodNone     Method = ""
 	// MethodTooFew finds no interval: there are too few requests for the statistic.
 	MethodTooFew Method = "too few requests"
 )
 
 // within reports whether the method covers only the noise between the requests of a run, not that between runs.
 func (m Method) within() bool {
-	return m == MethodPaired || m == MethodBootstrap || m == MethodBounds || m == MethodBlocks || m == MethodShares
+	return m == MethodPaired || m == MethodBootstrap || m == MethodBounds || m == MethodBlocks || m == MethodShares ||
+		m == MethodSeparate
 }
 
 // interval is the confidence interval of new − base.
@@ -119,9 +123,24 @@ func fromRequests(base, next *requestValues, tag, stat string, confidence float6
 	case len(a) == 0 || len(b) == 0:
 		return interval{}, false
 	case int64(min(len(a), len(b))) < few:
+		if found, ok := fromSeparate(a, b, confidence); ok {
+			return found, true
+		}
 		return interval{method: MethodTooFew}, false
 	}
 	return resample(sample{a, b}, false, stat, confidence, statistic), true
+}
+
+// fromSeparate decides about runs whose values do not overlap, which needs no estimate of a percentile: whatever the
+// statistic, it lies on the other side. Of n and m values of the same kind, all of one side are the smallest with the
+// probability n! m! / (n + m)!, on either side twice that.
+func fromSeparate(a, b []float64, confidence float64) (interval, bool) {
+	between := interval{slices.Min(b) - slices.Max(a), slices.Max(b) - slices.Min(a), MethodSeparate}
+	chance := 2.0
+	for i := range len(b) {
+		chance *= float64(i+1) / float64(len(a)+i+1)
+	}
+	return between, !between.containsZero() && chance <= 1-confidence
 }
 
 // sample are the values of the base and of the new run.

@@ -1,12 +1,12 @@
 package compare
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/terminal"
@@ -30,7 +30,7 @@ type CellComparison struct {
 	*Comparison
 }
 
-// CompareSweeps compares a sweep with the base, cell by cell.
+// CompareSweeps compares a sweep with the base, cell by cell. Sweeps without a common cell have their curves.
 func CompareSweeps(base, next *Sweep, o Options) (*SweepComparison, error) {
 	c := &SweepComparison{Base: base, New: next}
 	at := make(map[string]*SweepCell, len(next.Cells))
@@ -68,6 +68,8 @@ func CompareSweeps(base, next *Sweep, o Options) (*SweepComparison, error) {
 	switch {
 	case len(c.Cells) == 0 && len(faults) > 0:
 		return nil, faults[0] // that of the other cells is the same
+	case len(c.Cells) == 0 && len(c.Curves()) > 0:
+		c.Confidence = cmp.Or(o.Confidence, 0.95)
 	case len(c.Cells) == 0:
 		return nil, fmt.Errorf("%s and %s have no cell in common: the values of %s differ", base.Name, next.Name,
 			strings.Join(base.parameters, ", "))
@@ -87,7 +89,7 @@ func CompareSweeps(base, next *Sweep, o Options) (*SweepComparison, error) {
 		has   *Sweep
 		lacks *Sweep
 	}{{c.OnlyBase, base, next}, {c.OnlyNew, next, base}} {
-		if len(only.cells) > 0 {
+		if len(only.cells) > 0 && len(c.Cells) > 0 {
 			c.Notes = append(c.Notes, fmt.Sprintf("%s has no figures of %s, which %s has", only.lacks.Name,
 				strings.Join(only.cells, "; "), only.has.Name))
 		}
@@ -159,6 +161,9 @@ func (c *SweepComparison) Best() []string { return c.bestLines() }
 
 // Finding is the headline without the name.
 func (c *SweepComparison) Finding() string {
+	if len(c.Cells) == 0 {
+		return c.apart()
+	}
 	worse, better := c.tally()
 	of := cellsOf(len(c.Cells))
 	var parts []string
@@ -196,18 +201,21 @@ func (c *SweepComparison) Text(o TextOptions) string {
 	p.wrapped(fmt.Sprintf("%s (%s) against %s (%s), %.4g %% confidence", c.New.Name, cellsOf(len(c.New.Cells)),
 		c.Base.Name, cellsOf(len(c.Base.Cells)), 100*c.Confidence), "")
 	p.line("")
+	if len(c.Cells) == 0 {
+		p.curves(c.Curves())
+	}
 	tables := o.All
 	for _, one := range c.Cells {
 		tables = tables || one.chosen
 	}
 	widest := 0
 	for _, one := range c.Cells {
-		widest = max(widest, utf8.RuneCountInString(terminal.Text(one.Name)))
+		widest = max(widest, terminal.Width(terminal.Text(one.Name)))
 	}
 	for _, one := range c.Cells {
 		name := terminal.Text(one.Name)
 		if !tables {
-			space := strings.Repeat(" ", widest-utf8.RuneCountInString(name)+2)
+			space := strings.Repeat(" ", widest-terminal.Width(name)+2)
 			indent := strings.Repeat(" ", min(widest+2, p.width()/2))
 			for i, line := range terminal.Wrap(one.Finding(), p.width()-len(indent)) {
 				if i == 0 {
@@ -225,7 +233,7 @@ func (c *SweepComparison) Text(o TextOptions) string {
 		}
 		p.line("")
 	}
-	if !tables {
+	if !tables && len(c.Cells) > 0 {
 		p.line("")
 		p.line("The figures of each cell: --all")
 	}
@@ -236,12 +244,37 @@ func (c *SweepComparison) Text(o TextOptions) string {
 	return p.String()
 }
 
+// curves writes the points of both sweeps in one table, as many figures as fit.
+func (p *printer) curves(list []Curves) {
+	rows := curvesTable(list)
+	for len(rows[0]) > 3 && tableWidth(widthsOf(rows)) > p.widest() {
+		list = list[:len(list)-1]
+		rows = curvesTable(list)
+	}
+	for _, line := range p.table(rows) {
+		p.line(line)
+	}
+}
+
 // Markdown returns the comparison as tables of a Markdown page.
 func (c *SweepComparison) Markdown(all bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s against %s\n\n**%s**\n\n%s against %s, %.4g %% confidence\n\n", terminal.Markdown(c.New.Name),
 		terminal.Markdown(c.Base.Name), terminal.Markdown(c.Headline()), cellsOf(len(c.New.Cells)), cellsOf(len(c.Base.Cells)),
 		100*c.Confidence)
+	if len(c.Cells) == 0 {
+		rows := curvesTable(c.Curves())
+		for i, row := range rows {
+			for _, cell := range row {
+				b.WriteString("| " + terminal.Markdown(cell.text) + " ")
+			}
+			b.WriteString("|\n")
+			if i == 0 {
+				b.WriteString(strings.Repeat("|--:", len(row)) + "|\n")
+			}
+		}
+		return b.String()
+	}
 	b.WriteString("| Cell | " + strings.Join(headings, " | ") + " |\n|---|---|---|--:|--:|--:|---|---|---|\n")
 	for _, one := range c.Cells {
 		figures, _ := TextOptions{All: all}.figures(one.Comparison)

@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/terminal"
+	"aiperf/internal/result/judge"
 )
 
 // TextOptions say how a comparison is shown as text.
@@ -67,7 +67,7 @@ func (o TextOptions) table(rows [][]cell) (lines []string) {
 	for n, row := range rows {
 		var line strings.Builder
 		for i, c := range row {
-			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c.text))
+			space := strings.Repeat(" ", widths[i]-terminal.Width(c.text))
 			style := c.style
 			if n == 0 {
 				style = bold
@@ -96,7 +96,7 @@ func widthsOf(rows [][]cell) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, c := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(c.text))
+			widths[i] = max(widths[i], terminal.Width(c.text))
 		}
 	}
 	return widths
@@ -113,18 +113,20 @@ func tableWidth(widths []int) int {
 // Label is the name of a figure with its unit.
 func (f *Figure) Label() string {
 	text := f.short()
-	if f.Unit == "" || impliesUnit(f.Tag) {
+	if f.Unit == "" || impliesUnit(f.Tag) || f.IsShare() {
 		return text
 	}
 	return text + " (" + f.Unit + ")"
 }
 
-// Change writes the difference: in percent, or as a factor where it is more than tenfold.
+// Change writes the difference: in percent, or as a factor where it is more than tenfold; of a share in points.
 func (f *Figure) Change() string {
 	p := f.Percent()
 	switch {
 	case f.New == f.Base:
 		return "0 %"
+	case f.IsShare():
+		return signed(f.New-f.Base, twoDigits) + " points"
 	case !artifact.Finite(p):
 		return "N/A"
 	case p >= 900:
@@ -142,6 +144,8 @@ func (f *Figure) Interval() string {
 	switch {
 	case math.IsNaN(f.Low) || math.IsNaN(f.High):
 		return ""
+	case f.IsShare():
+		return signed(f.Low, twoDigits) + " … " + signed(f.High, twoDigits) + " points"
 	case !artifact.Finite(low) || !artifact.Finite(high):
 		return signed(f.Low, artifact.Short) + " … " + signed(f.High, artifact.Short)
 	case f.Low == 0 && f.High == 0:
@@ -169,8 +173,8 @@ func (f *Figure) row(by bool) []cell {
 	if between == "" && f.Method == MethodTooFew {
 		between = "too few"
 	}
-	row := []cell{{text: f.Label()}, {text: artifact.Short(f.Base), right: true},
-		{text: artifact.Short(f.New), right: true}, {text: f.Change(), right: true}, {text: between, right: true},
+	row := []cell{{text: f.Label()}, {text: f.value(f.Base), right: true},
+		{text: f.value(f.New), right: true}, {text: f.Change(), right: true}, {text: between, right: true},
 		{text: mark[0] + " " + string(f.Verdict), style: mark[1]}}
 	if by {
 		row = append(row, cell{text: f.How(), style: dim})
@@ -258,8 +262,13 @@ func Text(list []*Comparison, o TextOptions) string {
 // Text returns the comparison as text for a terminal.
 func (c *Comparison) Text() string { return Text([]*Comparison{c}, TextOptions{}) }
 
-// Leaning is Worse if any of the figures that matter most is, else Better if any is, else Same.
+// Leaning is Worse if any of the figures that matter most is, or if the new runs are in a bad state. Else it is Differs
+// where the figures say less than they seem to, by the state of a run or because what was asked differs; else Better if
+// any of the figures is, else Same.
 func (c *Comparison) Leaning() Verdict {
+	if state, ok := c.New.state(); ok && state.Level == judge.Bad {
+		return Worse
+	}
 	leaning := Same
 	for _, at := range c.Key() {
 		switch c.Figures[at].Verdict {
@@ -269,6 +278,9 @@ func (c *Comparison) Leaning() Verdict {
 			leaning = Better
 		}
 	}
+	if len(c.Asked) > 0 || len(c.States()) > 0 {
+		return Differs
+	}
 	return leaning
 }
 
@@ -276,7 +288,7 @@ func (c *Comparison) Leaning() Verdict {
 func (c *Comparison) tone() string { return tones[c.Leaning()] }
 
 // tones are the styles of headlines by what they lean to.
-var tones = map[Verdict]string{Worse: red, Better: green, Same: plainStyle}
+var tones = map[Verdict]string{Worse: red, Better: green, Differs: yellow, Same: plainStyle}
 
 // printer collects lines; foreign texts in them are safe to print.
 type printer struct {
@@ -410,13 +422,13 @@ func (p *printer) sideBySide(list []*Comparison, tags [][2]string) [][]cell {
 				continue
 			}
 			if row == nil {
-				row = []cell{{text: f.Label()}, {text: artifact.Short(f.Base), right: true}}
+				row = []cell{{text: f.Label()}, {text: f.value(f.Base), right: true}}
 				for range n {
 					row = append(row, cell{text: "–", right: true}, cell{})
 				}
 			}
 			mark := marks[f.Verdict]
-			row = append(row, cell{text: artifact.Short(f.New), right: true},
+			row = append(row, cell{text: f.value(f.New), right: true},
 				cell{text: f.Change() + " " + mark[0], right: true, style: mark[1]})
 		}
 		if row == nil {

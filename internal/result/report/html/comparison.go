@@ -47,6 +47,9 @@ type comparisonView struct {
 	Configuration configurationTable
 	Best, Notes   []string
 	Charts        []figure
+	// Curves are the charts over the load of sweeps, curves their lines.
+	Curves []figure
+	curves []lineData
 	// Sweeps reports that cells are compared.
 	Sweeps bool
 }
@@ -122,6 +125,7 @@ func newComparisonView(c *Comparison) *comparisonView {
 			}
 			v.Tables = append(v.Tables, t)
 		}
+		v.overLoad(of, len(c.Sweeps) > 1)
 		for _, line := range of.Best() {
 			name, rest, _ := strings.Cut(line, ":")
 			v.Best = append(v.Best, strings.ReplaceAll(name, "_", " ")+":"+rest)
@@ -349,16 +353,46 @@ func (v *comparisonView) charts(lines []TimeLines) {
 	}
 }
 
-// lineData are the lines of a chart over time.
+// overLoad adds the curves of two sweeps over the load that both vary. named: there are several comparisons.
+func (v *comparisonView) overLoad(c *compare.SweepComparison, named bool) {
+	for _, of := range c.Curves() {
+		d := lineData{ID: fmt.Sprintf("over-%d", len(v.curves)), Unit: of.Metric.Unit, Load: of.Load.Name}
+		for _, side := range []struct {
+			name  string
+			lines []compare.CurveLine
+		}{{c.Base.Name, of.Base}, {c.New.Name, of.New}} {
+			for _, l := range side.lines {
+				line := lineOf{Name: strings.TrimSpace(side.name + " " + l.Name)}
+				for i := range l.Points {
+					line.Loads = append(line.Loads, l.Points[i].Load)
+					line.Values = append(line.Values, l.Points[i].At(of.Metric))
+				}
+				d.Lines = append(d.Lines, line)
+			}
+		}
+		title := of.Metric.Header
+		if named {
+			title = c.New.Name + " · " + title
+		}
+		v.curves = append(v.curves, d)
+		v.Curves = append(v.Curves, figure{ID: d.ID, Title: title, Unit: d.Unit, Note: "over " + d.Load,
+			Description: title + " over " + d.Load + ", a line for each sweep"})
+	}
+}
+
+// lineData are the lines of a chart over time, or over the Load of sweeps.
 type lineData struct {
 	ID    string   `json:"id"`
 	Unit  string   `json:"unit"`
+	Load  string   `json:"load,omitempty"`
 	Lines []lineOf `json:"lines"`
 }
 
+// lineOf has values in bins of a width in seconds, or at Loads.
 type lineOf struct {
 	Name   string  `json:"name"`
 	Width  float64 `json:"width"`
+	Loads  numbers `json:"loads,omitempty"`
 	Values numbers `json:"values"`
 }
 
@@ -371,9 +405,9 @@ func (v *comparisonView) data(lines []TimeLines) any {
 			continue
 		}
 		for _, l := range lines {
-			d.Lines = append(d.Lines, lineOf{l.Name, l.WidthSeconds, of.values(l.Timeline)})
+			d.Lines = append(d.Lines, lineOf{Name: l.Name, Width: l.WidthSeconds, Values: of.values(l.Timeline)})
 		}
 		out = append(out, d)
 	}
-	return map[string]any{"charts": out}
+	return map[string]any{"charts": append(out, v.curves...)}
 }

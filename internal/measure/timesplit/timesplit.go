@@ -153,6 +153,9 @@ func Fit(wholeMS float64, known []Part) *Split {
 				continue
 			}
 			p.Milliseconds, p.Known = min(max(p.Milliseconds, 0), left), true
+			if p.Milliseconds < leastRest*wholeMS { // of rounding
+				p.Milliseconds = 0
+			}
 			left -= p.Milliseconds
 			fitted[stage] = p
 		}

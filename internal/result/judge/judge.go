@@ -175,11 +175,12 @@ func (j *Judgement) Limits() []Finding {
 	})
 }
 
-// Reliance returns how far the figures can be relied on: whether the run is whole, and what its client added.
+// Reliance returns how far the figures can be relied on: whether the run is whole, and what its client added. A client
+// that was the bottleneck is among [Judgement.Limits].
 func (j *Judgement) Reliance() []Finding {
 	return slices.DeleteFunc(slices.Clone(j.Findings), func(f Finding) bool {
 		whole := f.Code == CodeInterrupted || f.Code == CodeComplete
-		return f.Kind != Reliance && !whole && f.Code != CodeClient && f.Code != CodeWarmCache
+		return f.Kind != Reliance && !whole && f.Code != CodeWarmCache
 	})
 }
 

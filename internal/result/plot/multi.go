@@ -347,6 +347,7 @@ func (m *maker) uncertainty(p *Preset, all []series, f *chart.Figure) {
 			}
 			byLoad[load] = append(byLoad[load], point)
 		}
+		slices.SortStableFunc(loads, byNumber) // the line goes from load to load, whatever that does to its x
 		means := series{name: s.name, look: s.look}
 		var regions []chart.Layer
 		for _, load := range loads {
@@ -363,7 +364,6 @@ func (m *maker) uncertainty(p *Preset, all []series, f *chart.Figure) {
 			}
 			regions = append(regions, ellipse(at, byLoad[load], p.Level, name, s.look))
 		}
-		slices.SortStableFunc(means.points, func(a, b runPoint) int { return cmp.Compare(a.x.value, b.x.value) })
 		name := "Mean"
 		if group := m.group(p); group != "" {
 			name = group + " = " + s.name
@@ -375,6 +375,21 @@ func (m *maker) uncertainty(p *Preset, all []series, f *chart.Figure) {
 		f.Notes = append(f.Notes, "With fewer than three runs of a load the region says little: repeat the runs "+
 			"(--num-profile-runs).")
 	}
+}
+
+// byNumber orders loads by their numbers; what is none keeps its place behind them.
+func byNumber(a, b string) int {
+	x, xErr := strconv.ParseFloat(a, 64)
+	y, yErr := strconv.ParseFloat(b, 64)
+	switch {
+	case xErr == nil && yErr == nil:
+		return cmp.Compare(x, y)
+	case xErr == nil:
+		return -1
+	case yErr == nil:
+		return 1
+	}
+	return 0
 }
 
 // group returns the column that makes series of the runs, "" for none.

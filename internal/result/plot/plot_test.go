@@ -134,6 +134,17 @@ func TestTrap3LevelsOfConfidence(t *testing.T) {
 	}
 }
 
+// TestTheLineOfMeansGoesFromLoadToLoad: latency falls and rises again with the load, the line does not go back and forth.
+func TestTheLineOfMeansGoesFromLoadToLoad(t *testing.T) {
+	dir := t.TempDir()
+	for load, ms := range map[int]float64{4: 120, 8: 100, 16: 110, 32: 300} {
+		madeRun(t, filepath.Join(dir, fmt.Sprint(load)), load, latency(ms))
+	}
+	l := layer(t, figure(t, made(t, several(`{type: latency_throughput_uncertainty, x: request_latency, `+
+		`y: request_throughput}`), dir)), chart.Line)
+	near(t, "x of the line", l.X, 120, 100, 110, 300)
+}
+
 func TestTrap4HalfWidthOfThreeRuns(t *testing.T) {
 	dir := t.TempDir()
 	for i, ms := range []float64{100, 110, 120} {

@@ -123,10 +123,7 @@ func (s *loads) names(list []int) string {
 }
 
 // meets reports whether a cell met the objectives: no limit was missed, and nearly all requests were good.
-func (c *Load) meets() bool { return !c.Missed && !(c.Good < nearlyAll) }
-
-// nearlyAll is the share of requests that must meet the objectives.
-const nearlyAll = 0.95
+func (c *Load) meets() bool { return !c.Missed && !(c.Good < someMissed) }
 
 // knee returns the cell with the largest throughput per latency; -1 if the curve does not bend.
 func (s *loads) knee() int {
@@ -198,7 +195,7 @@ func (s *loads) largest(within string, missed []int) {
 	if beyond == "" {
 		f.Text = sentence(f.Brief + "; " + s.name(b) + " does not")
 	}
-	if good := s.Cells[b].Good; good < nearlyAll {
+	if good := s.Cells[b].Good; good < someMissed {
 		f.Text += fmt.Sprintf(" At %s %s of the requests meet them.", s.name(b), percentOf(good))
 	}
 	f.Evidence = append(f.Evidence, s.evidence(b)...)

@@ -115,7 +115,8 @@ func (c *Card) clients(folders []library.Folder, facts []library.Facts, at int) 
 	}
 }
 
-func clientWord(verdict trust.Verdict) string { return strings.ReplaceAll(string(verdict), "_", "-") }
+// clientWord is a verdict as it stands behind "Client".
+func clientWord(verdict trust.Verdict) string { return strings.TrimPrefix(string(verdict), "client_") }
 
 // isPart reports whether a folder is a part of another one, or that one itself.
 func isPart(folders []library.Folder, i, of int) bool {

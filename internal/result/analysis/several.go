@@ -76,6 +76,32 @@ func (c *Card) repeats(d *library.Folder, f *library.Facts) error {
 	return nil
 }
 
+// loadAnswers appends what the cells of a sweep say together: of one combination of the other parameters the answer, the
+// bend and the shape, of several the answers of the first ones.
+func (c *Card) loadAnswers(s *answer.Sweep) {
+	const most = 3
+	list := s.Loads()
+	for i := range list[:min(len(list), most)] {
+		findings := list[i].Findings
+		if len(list) > 1 {
+			findings = findings[:min(1, len(findings))]
+		}
+		for k, f := range findings[:min(len(findings), most)] {
+			if f.Code == judge.CodeLoadsLimited {
+				continue // which the count of runs says
+			}
+			of := CardFinding{Level: f.Level, Title: f.Title}
+			if k == 0 {
+				of.Text = f.Text
+			}
+			if list[i].Fixed != "" {
+				of.Title = list[i].Fixed + ": " + of.Title
+			}
+			c.Findings = append(c.Findings, of)
+		}
+	}
+}
+
 // mostCells is the number of rows of a table of cells.
 const mostCells = 12
 
@@ -105,6 +131,7 @@ func (c *Card) sweep(d *library.Folder, f *library.Facts) error {
 	if s.Capacity == nil {
 		c.boundary(s)
 	}
+	c.loadAnswers(s)
 	for _, b := range s.Best {
 		if len(c.Figures) == mostFigures {
 			break

@@ -371,6 +371,9 @@ func (v *comparisonView) overLoad(c *compare.SweepComparison, named bool) {
 			}
 		}
 		title := of.Metric.Header
+		if stat := of.Metric.Stat; stat != "avg" && stat != "" {
+			title += " " + stat
+		}
 		if named {
 			title = c.New.Name + " · " + title
 		}

@@ -146,8 +146,12 @@ func (i *interrupts) interrupt() {
 	}
 }
 
-// close stops listening.
+// close stops listening. After a signal it goes on: one that comes while the program ends must not kill it, which would
+// hide its exit code.
 func (i *interrupts) close() {
+	if i.stopped() {
+		return
+	}
 	signal.Stop(i.signals)
 	signal.Stop(i.quiet)
 	close(i.done)

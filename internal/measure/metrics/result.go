@@ -64,6 +64,14 @@ func (r *Metric) ShortLabel() string {
 	return label + " (" + r.Unit + ")"
 }
 
+// Average returns the average of a metric, which for a scalar metric is its value; false without a value.
+func Average(results []Metric, tag string) (float64, bool) {
+	if m := Find(results, tag); m != nil {
+		return m.Stats.Avg, artifact.Finite(m.Stats.Avg)
+	}
+	return 0, false
+}
+
 // Find returns the result of a tag, nil where there is none.
 func Find(results []Metric, tag string) *Metric {
 	for i := range results {

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/timesplit"
 	"aiperf/internal/watch/gpu"
@@ -62,8 +61,5 @@ func (f *Facts) Ended() int64 { return f.Successes + f.Failed + f.Skipped }
 
 // Value returns the average of a metric, which for a scalar metric is its value; false without a value.
 func (f *Facts) Value(tag string) (float64, bool) {
-	if m := metrics.Find(f.Metrics, tag); m != nil {
-		return m.Stats.Avg, artifact.Finite(m.Stats.Avg)
-	}
-	return 0, false
+	return metrics.Average(f.Metrics, tag)
 }

@@ -314,7 +314,7 @@ func percentOf(share float64) string { return artifact.Trimmed(100*share, 1) + "
 
 // sentence makes a sentence of words.
 func sentence(text string) string {
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return upper(text) + "."
 }
 
 // evidence are the figures of a cell.
@@ -429,7 +429,7 @@ func (s *loads) shape() {
 	}
 	growths := strings.Join(s.growths(first, last), ", ")
 	f.Text += fmt.Sprintf(" (%s from %s to %s).", growths, s.name(first), artifact.Short(q.Value))
-	f.Brief = strings.ToLower(f.Title[:1]) + f.Title[1:] + " (" + growths + " from " + s.name(first) + " to " +
+	f.Brief = lower(f.Title) + " (" + growths + " from " + s.name(first) + " to " +
 		artifact.Short(q.Value) + ")"
 	f.Evidence = append(s.evidence(first), s.evidence(last)...)
 	s.add(f)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 )
 
@@ -110,8 +109,5 @@ func (r *Result) Find(tag string) (metrics.Metric, bool) {
 
 // Value returns the average of a metric, which for a scalar metric is its value; false without a value.
 func (r *Result) Value(tag string) (float64, bool) {
-	if m := metrics.Find(r.Metrics, tag); m != nil {
-		return m.Stats.Avg, artifact.Finite(m.Stats.Avg)
-	}
-	return 0, false
+	return metrics.Average(r.Metrics, tag)
 }

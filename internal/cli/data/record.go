@@ -37,7 +37,7 @@ headers, addresses, names of tools and secrets never are. Point clients at --lis
 
   aiperf record --upstream http://127.0.0.1:8000
   aiperf profile --input-file recording/mooncake_trace.jsonl --custom-dataset-type mooncake_trace \
-      --isl-block-size 64 --fixed-schedule --fixed-schedule-auto-offset …
+      --isl-block-size 16 --fixed-schedule --fixed-schedule-auto-offset …
 
 Ctrl-C ends the recording when the requests under way have been answered; a second one at once.
 
@@ -55,7 +55,7 @@ type recordOptions struct {
 
 func (o *recordOptions) table() *flags.Table {
 	o.listen, o.Folder, o.keep, o.tokenizer = "127.0.0.1:8100", "recording", string(recorder.KeepHashes), "builtin"
-	o.BlockSize, o.MaxBytes, o.TotalBytes = 64, 256<<20, 16<<30
+	o.BlockSize, o.MaxBytes, o.TotalBytes = 16, 256<<20, 16<<30
 	keep := flags.Value("keep", "WHAT", "what is written of each request: lengths; hashes, those of the blocks of its prompt "+
 		"beside them (the default); text, prompts and replies too", flags.OneOf(&o.keep, recorder.Keeps()...))
 	keep.Values = recorder.Keeps()
@@ -69,7 +69,7 @@ func (o *recordOptions) table() *flags.Table {
 		flags.Value("tokenizer", "NAME", "counts tokens: hub id, folder, file, or the built-in one, an estimate (builtin)",
 			command.NonEmpty(&o.tokenizer)),
 		flags.Value("tokenizer-revision", "NAME", "branch, tag or commit on the hub (main)", command.NonEmpty(&o.revision)),
-		flags.Value("block-size", "N", "tokens of a block (64)", command.Integer(&o.BlockSize, 1, 1<<16)),
+		flags.Value("block-size", "N", "tokens of a block (16)", command.Integer(&o.BlockSize, 1, 1<<16)),
 		flags.Value("salt-file", "FILE", "key of the hashes, so that recordings can be compared; without it one is drawn "+
 			"and forgotten", command.NonEmpty(&o.saltFile)),
 		flags.Value("session-header", "NAME", "header whose value tells sessions apart; else requests that repeat the "+

@@ -87,10 +87,13 @@ func (r *rows) next() error {
 
 // mooncakeRow is a line of the format of that name: see docs/traces.md.
 type mooncakeRow struct {
-	Timestamp    float64 `json:"timestamp"`
-	InputLength  int     `json:"input_length"`
-	OutputLength int     `json:"output_length"`
-	HashIDs      []int64 `json:"hash_ids"`
+	SessionID string `json:"session_id"`
+	// Timestamp is absent where Delay, the time since the turn before ended, says when the request is sent.
+	Timestamp    *float64 `json:"timestamp,omitempty"`
+	Delay        *float64 `json:"delay,omitempty"`
+	InputLength  int      `json:"input_length"`
+	OutputLength int      `json:"output_length"`
+	HashIDs      []int64  `json:"hash_ids"`
 }
 
 // add writes a row.
@@ -122,7 +125,12 @@ func (r *rows) add(row *Row) {
 		if row.UsageCompletion != nil && *row.UsageCompletion > 0 {
 			length = int(*row.UsageCompletion)
 		}
-		if line, err := json.Marshal(mooncakeRow{row.TimestampMS, row.InputLength, max(1, length), row.HashIDs}); err == nil {
+		m := mooncakeRow{SessionID: row.SessionID, Delay: row.ThinkMS, InputLength: row.InputLength,
+			OutputLength: max(1, length), HashIDs: row.HashIDs}
+		if m.Delay == nil {
+			m.Timestamp = &row.TimestampMS
+		}
+		if line, err := json.Marshal(m); err == nil {
 			_ = r.mooncake.Add(line)
 		}
 	}

@@ -179,16 +179,16 @@ func newBlocks(size int, salt []byte) *blocks {
 	return &blocks{size: size, salt: salt, seen: map[int64]struct{}{}}
 }
 
-// hash appends the ids of the blocks of a prompt, the last of which may not be full, and returns how many tokens stand
-// in blocks that had been seen. An id has 52 bits, so that readers of JSON keep it.
+// hash appends the ids of the whole blocks of a prompt and returns how many tokens stand in blocks that had been seen. An
+// id has 52 bits, so that readers of JSON keep it. What is left of the prompt has no id: a later prompt that goes on with
+// it would have another one.
 func (b *blocks) hash(dst []int64, tokens []int) (ids []int64, shared int) {
 	var before digest
 	var text []byte
 	known := true
-	for from := 0; from < len(tokens); from += b.size {
-		block := tokens[from:min(from+b.size, len(tokens))]
+	for ; len(tokens) >= b.size; tokens = tokens[b.size:] {
 		text = append(text[:0], before[:]...)
-		for _, id := range block {
+		for _, id := range tokens[:b.size] {
 			text = binary.AppendUvarint(text, uint64(id))
 		}
 		m := hmac.New(sha256.New, b.salt)
@@ -196,8 +196,8 @@ func (b *blocks) hash(dst []int64, tokens []int) (ids []int64, shared int) {
 		m.Sum(before[:0])
 		id := int64(binary.BigEndian.Uint64(before[:8]) >> 12)
 		dst = append(dst, id)
-		if known = b.see(id) && known && len(block) == b.size; known {
-			shared += len(block)
+		if known = b.see(id) && known; known {
+			shared += b.size
 		}
 	}
 	return dst, shared

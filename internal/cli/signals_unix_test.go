@@ -46,8 +46,14 @@ func profileCommand(url, dir string, flags ...string) *exec.Cmd {
 // startProfile starts a benchmark of a server.
 func startProfile(t *testing.T, url string, flags ...string) *program {
 	t.Helper()
-	p := &program{t: t, dir: filepath.Join(t.TempDir(), "out"), lines: make(chan string, 1000)}
-	p.cmd = profileCommand(url, p.dir, flags...)
+	dir := filepath.Join(t.TempDir(), "out")
+	return startCommand(t, dir, profileCommand(url, dir, flags...))
+}
+
+// startCommand starts a command that writes into a folder.
+func startCommand(t *testing.T, dir string, cmd *exec.Cmd) *program {
+	t.Helper()
+	p := &program{t: t, cmd: cmd, dir: dir, lines: make(chan string, 1000)}
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,8 @@ func Commands() []command.Command {
 	return []command.Command{
 		{Name: "data", Summary: "show what a data file holds and what would be sent of it",
 			Tables: command.Table(func() *flags.Table { return new(dataOptions).table() }), Run: runData},
+		{Name: "record", Summary: "record the traffic of a server as a trace that can be replayed",
+			Tables: command.Table(func() *flags.Table { return new(recordOptions).table() }), Run: runRecord},
 		{Name: "analyze-trace", Summary: "describe a trace: lengths, shared prefixes, hit rates",
 			Tables: command.Table(func() *flags.Table { return new(analyzeTraceOptions).table() }), Run: runAnalyzeTrace},
 		{Name: "synthesize", Summary: "generate a trace of coding sessions",

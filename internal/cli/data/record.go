@@ -1,0 +1,299 @@
+package data
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/scalar"
+	"aiperf/internal/base/webserver"
+	"aiperf/internal/cli/command"
+	"aiperf/internal/config/flags"
+	"aiperf/internal/traffic/recorder"
+)
+
+const recordHelp = `Usage: aiperf record --upstream URL [options]
+
+Stands in front of a server, passes everything on as it comes, and records what a benchmark needs to send the like:
+when each request came, how long prompt and reply were, which blocks of tokens prompts share, of which session each
+is, how it was sampled, tool calls, stop reasons and latencies. Texts are not written unless --keep text asks for them;
+headers, addresses, names of tools and secrets never are. Point clients at --listen instead of the server.
+
+  aiperf record --upstream http://127.0.0.1:8000
+  aiperf profile --input-file recording/mooncake_trace.jsonl --custom-dataset-type mooncake_trace \
+      --isl-block-size 16 --fixed-schedule --fixed-schedule-auto-offset …
+
+Ctrl-C ends the recording when the requests under way have been answered; a second one at once.
+
+Options:
+`
+
+// recordOptions are the flags of aiperf record.
+type recordOptions struct {
+	recorder.Options
+	upstream, listen, saltFile  string
+	tokenizer, revision         string
+	cert, key, upstreamCA, keep string
+	insecure                    bool
+}
+
+func (o *recordOptions) table() *flags.Table {
+	o.listen, o.Folder, o.keep, o.tokenizer = "127.0.0.1:8100", "recording", string(recorder.KeepHashes), "builtin"
+	o.BlockSize, o.MaxBytes, o.TotalBytes = 16, 256<<20, 16<<30
+	keep := flags.Value("keep", "WHAT", "what is written of each request: lengths; hashes, those of the blocks of its prompt "+
+		"beside them (the default); text, prompts and replies too", flags.OneOf(&o.keep, recorder.Keeps()...))
+	keep.Values = recorder.Keeps()
+	return &flags.Table{Command: "record", About: recordHelp, Column: 30, Aligned: true, Flags: []flags.Flag{
+		flags.Value("upstream", "URL", "the server, such as http://127.0.0.1:8000", command.NonEmpty(&o.upstream)),
+		flags.Value("listen", "ADDR", "address for the clients (127.0.0.1:8100); port 0 takes a free one and prints it",
+			command.NonEmpty(&o.listen)),
+		flags.Value("out -o", "DIR", "folder for the recording (recording); it must be empty, or not there",
+			command.NonEmpty(&o.Folder)),
+		keep,
+		flags.Value("tokenizer", "NAME", "counts tokens: hub id, folder, file, or the built-in one, an estimate (builtin)",
+			command.NonEmpty(&o.tokenizer)),
+		flags.Value("tokenizer-revision", "NAME", "branch, tag or commit on the hub (main)", command.NonEmpty(&o.revision)),
+		flags.Value("block-size", "N", "tokens of a block (16)", command.Integer(&o.BlockSize, 1, 1<<16)),
+		flags.Value("salt-file", "FILE", "key of the hashes, so that recordings can be compared; without it one is drawn "+
+			"and forgotten", command.NonEmpty(&o.saltFile)),
+		flags.Value("session-header", "NAME", "header whose value tells sessions apart; else requests that repeat the "+
+			"messages of one before go on with its session", command.NonEmpty(&o.SessionHeader)),
+		flags.Value("session-cookie", "NAME", "the same with a cookie", command.NonEmpty(&o.SessionCookie)),
+		flags.Value("tls-cert", "FILE", "PEM file of a certificate: clients use https", command.NonEmpty(&o.cert)),
+		flags.Value("tls-key", "FILE", "PEM file of its key", command.NonEmpty(&o.key)),
+		flags.Value("upstream-ca", "FILE", "PEM file of the authorities of the server's certificate",
+			command.NonEmpty(&o.upstreamCA)),
+		flags.Switch("insecure", "take any certificate of the server", &o.insecure),
+		flags.Switch("upstream-http2", "speak HTTP/2 to a server under http, as gRPC wants", &o.HTTP2),
+		flags.Value("max-file-size", "BYTES", "size of a file after which the next one begins (256MB)", sizeOf(&o.MaxBytes)),
+		flags.Value("max-size", "BYTES", "size of the recording, after which requests are only passed on (16GB); 0 = none",
+			sizeOf(&o.TotalBytes)),
+	}}
+}
+
+// runRecord records until it is interrupted.
+func runRecord(e *command.Env, args []string) error {
+	var o recordOptions
+	if err := e.ParseOnly(o.table(), args); err != nil {
+		return err
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	tok, err := e.FindTokenizer(ctx, o.tokenizer, o.revision)
+	if err != nil {
+		return fmt.Errorf("--tokenizer %s: %w", o.tokenizer, err)
+	}
+	o.Tokenizer, o.Workers = tok, max(1, runtime.GOMAXPROCS(0)/4)
+	o.Warn = func(text string) { e.Terminal.Say("WARNING: " + text) }
+	listener, err := webserver.Bind(o.listen)
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	defer listener.Close()
+	lock, err := o.folder()
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	r, err := recorder.New(o.Options)
+	if err != nil {
+		return err
+	}
+	return o.serve(ctx, stop, e, r, listener)
+}
+
+// check makes the options of the recorder from the flags.
+func (o *recordOptions) check() error {
+	switch {
+	case o.upstream == "":
+		return errors.New("aiperf record needs the server: --upstream http://127.0.0.1:8000")
+	case (o.cert == "") != (o.key == ""):
+		return errors.New("--tls-cert and --tls-key go together")
+	case o.SessionHeader != "" && o.SessionCookie != "":
+		return errors.New("--session-header and --session-cookie exclude each other")
+	}
+	o.Keep = recorder.Keep(o.keep)
+	if !strings.Contains(o.upstream, "://") {
+		o.upstream = "http://" + o.upstream
+	}
+	u, err := url.Parse(o.upstream)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("--upstream %s: want an address such as http://127.0.0.1:8000", artifact.RedactURLs(o.upstream))
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return errors.New("--upstream: credentials, queries and fragments are those of each request; leave them out")
+	}
+	o.Upstream = u
+	if err := o.trust(); err != nil {
+		return err
+	}
+	if o.saltFile == "" {
+		o.Salt = make([]byte, 32)
+		rand.Read(o.Salt)
+		return nil
+	}
+	if o.Salt, err = os.ReadFile(o.saltFile); err != nil {
+		return fmt.Errorf("--salt-file: %w", err)
+	}
+	if len(o.Salt) < 16 {
+		return fmt.Errorf("--salt-file %s: want at least 16 bytes, so that nobody can guess them; head -c 32 /dev/urandom",
+			o.saltFile)
+	}
+	return nil
+}
+
+func (o *recordOptions) trust() error {
+	o.TLS = &tls.Config{InsecureSkipVerify: o.insecure}
+	if o.upstreamCA == "" {
+		return nil
+	}
+	text, err := os.ReadFile(o.upstreamCA)
+	if err != nil {
+		return fmt.Errorf("--upstream-ca: %w", err)
+	}
+	o.TLS.RootCAs = x509.NewCertPool()
+	if !o.TLS.RootCAs.AppendCertsFromPEM(text) {
+		return fmt.Errorf("--upstream-ca: %s contains no certificate in PEM format", o.upstreamCA)
+	}
+	return nil
+}
+
+// folder makes the folder of the recording and keeps other programs from writing there.
+func (o *recordOptions) folder() (*artifact.Lock, error) {
+	if err := os.MkdirAll(o.Folder, 0o755); err != nil {
+		return nil, fmt.Errorf("--out: %w", err)
+	}
+	old, err := filepath.Glob(filepath.Join(o.Folder, "*.jsonl"))
+	if err != nil || len(old) > 0 {
+		return nil, fmt.Errorf("--out %s: there is a recording in this folder already; name another one", o.Folder)
+	}
+	return artifact.LockFolder(o.Folder)
+}
+
+// serve passes requests on until ctx ends, and says what came of it.
+func (o *recordOptions) serve(ctx context.Context, stop func(), e *command.Env, r *recorder.Recorder, l net.Listener) error {
+	server := &http.Server{Handler: r, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
+		Protocols: new(http.Protocols)}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetHTTP2(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
+	served := make(chan error, 1)
+	scheme := "http"
+	if o.cert != "" {
+		scheme = "https"
+	}
+	go func() {
+		if o.cert != "" {
+			served <- server.ServeTLS(l, o.cert, o.key)
+			return
+		}
+		served <- server.Serve(l)
+	}()
+	fmt.Fprintf(e.Terminal.Out, "Recording: clients use %s://%s instead of %s; Ctrl-C ends it\n", scheme, l.Addr(), o.Upstream)
+	shown := o.show(ctx, e, r)
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-served:
+		err = fmt.Errorf("--listen: %w", err)
+	}
+	stop() // a second signal ends the program at once
+	<-shown
+	ending, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	err = errors.Join(err, server.Shutdown(ending), r.Close(ending))
+	o.say(e, r)
+	return err
+}
+
+// show prints how far it is: on a terminal each second in one line, else each minute a line.
+func (o *recordOptions) show(ctx context.Context, e *command.Env, r *recorder.Recorder) <-chan struct{} {
+	done := make(chan struct{})
+	every, end := time.Minute, "\n"
+	if e.Terminal.ErrTTY {
+		every, end = time.Second, "\x1b[K\r"
+	}
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		var before recorder.Snapshot
+		for {
+			select {
+			case <-ctx.Done():
+				if e.Terminal.ErrTTY {
+					fmt.Fprintln(e.Terminal.Err)
+				}
+				return
+			case <-tick.C:
+			}
+			s := r.Snapshot()
+			fmt.Fprintf(e.Terminal.Err, "%s · %.1f requests/s · %s%s", r.Since().Round(time.Second),
+				float64(s.Requests-before.Requests)/every.Seconds(), counted(s), end)
+			before = s
+		}
+	}()
+	return done
+}
+
+func counted(s recorder.Snapshot) string {
+	text := fmt.Sprintf("%d requests, %d in flight, %d rows", s.Requests, s.InFlight, s.Rows)
+	if s.Rows > 0 {
+		text += fmt.Sprintf(" · mean ISL %.0f, OSL %.0f", float64(s.InputTokens)/float64(s.Rows),
+			float64(s.OutputTokens)/float64(s.Rows))
+	}
+	if s.InputTokens > 0 {
+		text += fmt.Sprintf(" · %.0f %% of prompt tokens shared", 100*float64(s.SharedTokens)/float64(s.InputTokens))
+	}
+	if s.Failed > 0 {
+		text += fmt.Sprintf(" · %d failed", s.Failed)
+	}
+	if s.Lost > 0 {
+		text += fmt.Sprintf(" · %d rows lost", s.Lost)
+	}
+	return text
+}
+
+// say prints what was recorded and how it is played.
+func (o *recordOptions) say(e *command.Env, r *recorder.Recorder) {
+	s := r.Snapshot()
+	fmt.Fprintf(e.Terminal.Out, "Recorded: %s\nFiles:    %s\n", counted(s), filepath.Join(o.Folder, recorder.TrafficName))
+	if o.Keep == recorder.KeepLengths || s.Rows == 0 {
+		return
+	}
+	trace := filepath.Join(o.Folder, recorder.MooncakeName)
+	fmt.Fprintf(e.Terminal.Out, "          %s\nReplay:   %s\n", trace, strings.Join(command.Quoted([]string{"aiperf", "profile",
+		"--model", "MODEL", "--url", o.Upstream.String(), "--streaming", "--input-file", trace, "--custom-dataset-type",
+		"mooncake_trace", "--isl-block-size", fmt.Sprint(o.BlockSize), "--fixed-schedule", "--fixed-schedule-auto-offset"}), " "))
+}
+
+// sizeOf reads a number of bytes, such as 256MB.
+func sizeOf(to *int64) func(string) error {
+	return func(v string) error {
+		n, err := scalar.Count(strings.TrimRight(v, "Bb"))
+		if err != nil || n < 0 {
+			return fmt.Errorf("%q is not a number of bytes, such as 256MB", v)
+		}
+		*to = n
+		return nil
+	}
+}

@@ -1,0 +1,84 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"aiperf/internal/traffic/recorder"
+)
+
+// recorded is the traffic that passes while a function runs, and the folder of the recording.
+func recorded(t *testing.T, upstream string, traffic func(url string)) (rows []recorder.Row, dir string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "recording")
+	p := startCommand(t, dir, exec.Command("aiperf", "record", "--upstream", upstream, "--listen", "127.0.0.1:0", "--out", dir))
+	p.waitFor("Recording: clients use ")
+	_, rest, _ := strings.Cut(p.stdout.String(), "clients use ")
+	url, _, _ := strings.Cut(rest, " ")
+	traffic(url)
+	p.signal(syscall.SIGINT)
+	p.ends(0)
+	text, err := os.ReadFile(filepath.Join(dir, recorder.TrafficName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		var row recorder.Row
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			rows = append(rows, row)
+		}
+	}
+	return rows, dir
+}
+
+// TestARecordingIsReplayed: conversations pass the recorder, and what is sent of the recording has their number, lengths
+// and pauses, and shares the beginnings of its prompts as they do.
+func TestARecordingIsReplayed(t *testing.T) {
+	server := mock(t)
+	send := func(url string, flags ...string) {
+		p := startProfile(t, url, append([]string{"--extra-inputs", "ignore_eos:true"}, flags...)...)
+		p.ends(0)
+	}
+	first, dir := recorded(t, server, func(url string) {
+		send(url, "--num-sessions", "5", "--session-turns-mean", "3", "--osl", "8", "--concurrency", "5",
+			"--shared-system-prompt-length", "64")
+	})
+	second, _ := recorded(t, server, func(url string) {
+		send(url, "--input-file", filepath.Join(dir, recorder.MooncakeName), "--custom-dataset-type", "mooncake_trace",
+			"--isl-block-size", "16", "--fixed-schedule", "--fixed-schedule-auto-offset")
+	})
+	type sum struct{ rows, input, output, sessions, blocks int }
+	sums := func(rows []recorder.Row) (s sum) {
+		sessions, blocks := map[string]bool{}, map[int64]bool{}
+		for _, r := range rows {
+			s.rows++
+			s.input += r.InputLength
+			s.output += r.OutputLength
+			sessions[r.SessionID] = true
+			for _, id := range r.HashIDs {
+				blocks[id] = true
+			}
+		}
+		s.sessions, s.blocks = len(sessions), len(blocks)
+		return s
+	}
+	a, b := sums(first), sums(second)
+	if a.rows < 5 || a.sessions != 5 || a.output != 8*a.rows {
+		t.Errorf("recorded %+v", a)
+	}
+	// What is replayed carries the whole conversation in each request, so that each looks like a session of its own.
+	b.sessions = a.sessions
+	if a != b {
+		t.Errorf("replayed %+v, recorded %+v", b, a)
+	}
+}

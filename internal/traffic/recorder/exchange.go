@@ -1,0 +1,116 @@
+package recorder
+
+import (
+	"io"
+	"log"
+	"net/http"
+	"sync"
+	"time"
+)
+
+var quiet = log.New(io.Discard, "", 0)
+
+// exchange is a request and its reply while they pass. The goroutine that serves the request owns it, then a worker.
+type exchange struct {
+	of   *Recorder
+	at   time.Time
+	path string
+	// mu guards what is noted of the request: the goroutine that sends it may outlive the reply.
+	mu    sync.Mutex
+	ended bool
+	// header is the head of the request; only the session is read from it.
+	header               http.Header
+	encoding             string
+	request              []byte
+	status               int
+	contentType          string
+	replyEncoding        string
+	reply                []byte
+	reads                []read
+	end                  time.Duration
+	cancelled, unreached bool
+	broken               error // what ended the reply before its end
+	requestCut, replyCut bool
+	reserved             int64
+	work                 bool // it has a body
+}
+
+// read is a piece of the reply: where it ends, and when it was read.
+type read struct {
+	end int
+	at  time.Duration
+}
+
+// noted reports whether the exchange gets a row: a request that asks for work.
+func (x *exchange) noted() bool { return x.work }
+
+// keep appends bytes if neither the exchange nor all of them together hold too many.
+func (x *exchange) keep(dst, p []byte, most int) (kept []byte, ok bool) {
+	if len(dst)+len(p) > most {
+		return dst, false
+	}
+	n := int64(len(p))
+	if x.of.held.Add(n) > maxHeld {
+		x.of.held.Add(-n)
+		return dst, false
+	}
+	x.reserved += n
+	return append(dst, p...), true
+}
+
+// forget gives the memory of the exchange back.
+func (x *exchange) forget() {
+	x.of.held.Add(-x.reserved)
+	x.reserved = 0
+}
+
+// requestBody is the body of a request, noted as it passes.
+type requestBody struct {
+	io.ReadCloser
+	x *exchange
+	// over: its end was read. The transport reads once more, which net/http refuses when the reply has begun, and the
+	// connection to the server would be closed with the reply on it.
+	over bool
+}
+
+func (b *requestBody) Read(p []byte) (int, error) {
+	if b.over {
+		return 0, io.EOF
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.over = err == io.EOF
+	x := b.x
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if n > 0 && !x.ended {
+		if !x.requestCut {
+			var ok bool
+			x.request, ok = x.keep(x.request, p[:n], maxRequest)
+			x.requestCut = !ok
+		}
+	}
+	return n, err
+}
+
+// replyBody is the body of a reply, noted as it passes.
+type replyBody struct {
+	io.ReadCloser
+	x *exchange
+}
+
+func (b *replyBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	x := b.x
+	if n > 0 {
+		if !x.replyCut {
+			var ok bool
+			x.reply, ok = x.keep(x.reply, p[:n], maxReply)
+			x.replyCut = !ok
+			x.reads = append(x.reads, read{len(x.reply), time.Since(x.at)})
+		}
+	}
+	if err != nil && err != io.EOF {
+		x.broken = err
+	}
+	return n, err
+}

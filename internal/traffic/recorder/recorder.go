@@ -1,0 +1,285 @@
+// Package recorder stands between clients and a server, passes on every byte as it comes, and notes of each request what
+// a benchmark needs to send the like: when it came, how long prompt and reply were, which blocks of tokens the prompt
+// shares with others, of which session it is, how it was sampled and how it ended.
+//
+// Nothing waits for the notes: what is read of a reply is copied into memory, and everything else happens when the
+// request is over, on goroutines of their own behind a queue of bounded length. Where the queue or the disk is full, rows
+// are lost and counted.
+//
+// The package writes no text of a request or a reply unless it is told to: [Keep].
+package recorder
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"aiperf/internal/workload/tokenizer"
+)
+
+// Keep says how much of the traffic is written.
+type Keep string
+
+// What is kept of each request.
+const (
+	// KeepLengths keeps lengths and times.
+	KeepLengths Keep = "lengths"
+	// KeepHashes also keeps hashes of the blocks of each prompt.
+	KeepHashes Keep = "hashes"
+	// KeepText also keeps the bodies of requests and the texts of replies.
+	KeepText Keep = "text"
+)
+
+// Keeps are the values of Keep.
+func Keeps() []string { return []string{string(KeepLengths), string(KeepHashes), string(KeepText)} }
+
+// Options are what a recorder is told.
+type Options struct {
+	// Upstream is the server: scheme, host, and a path that goes before that of each request.
+	Upstream *url.URL
+	// TLS is how the server is met under https.
+	TLS *tls.Config
+	// HTTP2 speaks HTTP/2 to a server under http, too.
+	HTTP2 bool
+	// Folder is where the files go; it exists.
+	Folder string
+	Keep   Keep
+	// Tokenizer counts and cuts prompts and replies.
+	Tokenizer tokenizer.Tokenizer
+	// BlockSize is the number of tokens of a block.
+	BlockSize int
+	// Salt is the key of the hashes. It is written nowhere.
+	Salt []byte
+	// SessionHeader and SessionCookie name what tells sessions apart; "" = the chain of messages does.
+	SessionHeader, SessionCookie string
+	// MaxBytes is the size of a file after which the next one begins; TotalBytes that of all of them, after which
+	// requests are only counted.
+	MaxBytes, TotalBytes int64
+	// Workers is the number of goroutines that make rows; 0 = 1.
+	Workers int
+	// Warn gets what a person must know, each once.
+	Warn func(string)
+}
+
+// The bounds of what is kept in memory.
+const (
+	queueLength = 4096     // exchanges that wait for their rows
+	maxRequest  = 32 << 20 // bytes of a request that are looked at
+	maxReply    = 32 << 20 // bytes of a reply
+	maxHeld     = 1 << 30  // bytes of all exchanges
+)
+
+// Recorder passes requests on and notes them. It is an [http.Handler].
+type Recorder struct {
+	o     Options
+	proxy *httputil.ReverseProxy
+	start time.Time
+
+	queue   chan *exchange
+	workers sync.WaitGroup
+	held    atomic.Int64
+	closed  atomic.Bool
+	open    sync.WaitGroup
+
+	rows     *rows
+	sessions *sessions
+	counts   counts
+}
+
+// New opens the files and starts what makes rows.
+func New(o Options) (*Recorder, error) {
+	r := &Recorder{o: o, start: time.Now(), queue: make(chan *exchange, queueLength), sessions: newSessions(o.Salt)}
+	if r.o.Warn == nil {
+		r.o.Warn = func(string) {}
+	}
+	var err error
+	if r.rows, err = openRows(&r.o, r.start); err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSClientConfig:     o.TLS,
+		ForceAttemptHTTP2:   true,
+		MaxIdleConnsPerHost: 4096,
+		IdleConnTimeout:     90 * time.Second,
+		// The reply reaches the client as the server encoded it.
+		DisableCompression: true,
+	}
+	if o.HTTP2 {
+		transport.Protocols = new(http.Protocols)
+		transport.Protocols.SetUnencryptedHTTP2(true)
+		transport.Protocols.SetHTTP2(true)
+	}
+	r.proxy = &httputil.ReverseProxy{
+		Rewrite:        r.rewrite,
+		Transport:      transport,
+		FlushInterval:  -1,
+		BufferPool:     new(buffers),
+		ModifyResponse: r.answered,
+		ErrorHandler:   r.failed,
+		ErrorLog:       quiet,
+	}
+	for range max(1, o.Workers) {
+		r.workers.Go(r.work)
+	}
+	return r, nil
+}
+
+// rewrite addresses the server and leaves everything else as it came.
+func (r *Recorder) rewrite(p *httputil.ProxyRequest) {
+	p.SetURL(r.o.Upstream)
+	p.Out.Host = r.o.Upstream.Host
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+		if values, ok := p.In.Header[name]; ok {
+			p.Out.Header[name] = values
+		}
+	}
+}
+
+type exchangeKey struct{}
+
+// ServeHTTP passes a request on.
+func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	r.open.Add(1)
+	defer r.open.Done()
+	r.counts.requests.Add(1)
+	x := &exchange{of: r, at: time.Now(), path: req.URL.Path, header: req.Header, encoding: req.Header.Get("Content-Encoding")}
+	if req.Body != nil && req.Body != http.NoBody {
+		req.Body = &requestBody{ReadCloser: req.Body, x: x}
+		x.work = true
+	}
+	r.counts.inFlight.Add(1)
+	defer func() {
+		r.counts.inFlight.Add(-1)
+		x.mu.Lock()
+		x.ended, x.end = true, time.Since(x.at)
+		x.mu.Unlock()
+		x.cancelled = req.Context().Err() != nil
+		r.submit(x)
+		// A reply that breaks off must break off for the client, too: the panic by which net/http does so goes on.
+	}()
+	r.proxy.ServeHTTP(w, req.WithContext(context.WithValue(req.Context(), exchangeKey{}, x)))
+}
+
+// answered notes the head of a reply and has its body noted as it passes.
+func (r *Recorder) answered(resp *http.Response) error {
+	x := resp.Request.Context().Value(exchangeKey{}).(*exchange)
+	x.status, x.contentType = resp.StatusCode, resp.Header.Get("Content-Type")
+	x.replyEncoding = resp.Header.Get("Content-Encoding")
+	if resp.StatusCode != http.StatusSwitchingProtocols { // that body is a connection
+		resp.Body = &replyBody{ReadCloser: resp.Body, x: x}
+	}
+	return nil
+}
+
+// failed answers a client whose request did not reach the server.
+func (r *Recorder) failed(w http.ResponseWriter, req *http.Request, err error) {
+	x := req.Context().Value(exchangeKey{}).(*exchange)
+	if req.Context().Err() != nil {
+		return
+	}
+	x.unreached = true
+	r.once(&r.counts.saidUnreached, fmt.Sprintf("%s does not answer: %v", r.o.Upstream.Redacted(), err))
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(http.StatusBadGateway)
+	fmt.Fprintf(w, "aiperf record: the server does not answer: %v\n", err)
+}
+
+func (r *Recorder) once(said *atomic.Bool, text string) {
+	if !said.Swap(true) {
+		r.o.Warn(text)
+	}
+}
+
+// submit has the row of an exchange made, if there is room.
+func (r *Recorder) submit(x *exchange) {
+	if x.noted() && !r.closed.Load() {
+		select {
+		case r.queue <- x:
+			return
+		default:
+			r.counts.lost.Add(1)
+			r.once(&r.counts.saidLost, "rows are lost: they are not made as fast as requests come (fewer with --keep lengths)")
+		}
+	}
+	x.forget()
+}
+
+func (r *Recorder) work() {
+	maker := newMaker(r)
+	for x := range r.queue {
+		maker.note(x)
+		x.forget()
+	}
+}
+
+// Close waits until the requests that are under way have ended, or ctx has, and writes what is left.
+func (r *Recorder) Close(ctx context.Context) error {
+	ended := make(chan struct{})
+	go func() { r.open.Wait(); close(ended) }()
+	var cut error
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		cut = errors.New("requests were still under way and have no row")
+	}
+	if !r.closed.Swap(true) && cut == nil {
+		close(r.queue)
+		r.workers.Wait()
+	}
+	return errors.Join(cut, r.rows.close())
+}
+
+// buffers are what [httputil.ReverseProxy] copies with.
+type buffers struct{ pool sync.Pool }
+
+func (b *buffers) Get() []byte {
+	if p, ok := b.pool.Get().(*[32 << 10]byte); ok {
+		return p[:]
+	}
+	return new([32 << 10]byte)[:]
+}
+
+func (b *buffers) Put(p []byte) { b.pool.Put((*[32 << 10]byte)(p)) }
+
+// Snapshot is what a recorder has counted so far.
+type Snapshot struct {
+	Requests, InFlight, Rows, Lost, Failed int64
+	InputTokens, OutputTokens              int64
+	// SharedTokens are those of prompts whose blocks, with all before them, had been seen.
+	SharedTokens int64
+	// Full: the files have their size.
+	Full bool
+}
+
+type counts struct {
+	requests, inFlight, lost, failed       atomic.Int64
+	inputTokens, outputTokens, shared      atomic.Int64
+	saidLost, saidUnreached, saidEncodings atomic.Bool
+}
+
+// Snapshot returns what has been counted.
+func (r *Recorder) Snapshot() Snapshot {
+	c := &r.counts
+	return Snapshot{Requests: c.requests.Load(), InFlight: c.inFlight.Load(), Rows: r.rows.count.Load(),
+		Lost: c.lost.Load() + r.rows.lost(), Failed: c.failed.Load(), InputTokens: c.inputTokens.Load(),
+		OutputTokens: c.outputTokens.Load(), SharedTokens: c.shared.Load(), Full: r.rows.full.Load()}
+}
+
+// Since is how long the recorder has been there.
+func (r *Recorder) Since() time.Duration { return time.Since(r.start) }
+
+// isEvents reports whether a reply is a stream of events.
+func isEvents(contentType string) bool { return strings.HasPrefix(contentType, "text/event-stream") }
+
+var _ io.Closer = (*replyBody)(nil)

@@ -1,0 +1,173 @@
+package recorder
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"aiperf/internal/base/artifact"
+)
+
+// The names of the files of a recording: the first of each kind, and the pattern of those that follow.
+const (
+	TrafficName  = "traffic.jsonl"
+	MooncakeName = "mooncake_trace.jsonl"
+)
+
+// Head is the first line of each file of rows.
+type Head struct {
+	Recording int       `json:"aiperf_recording"`
+	StartedAt time.Time `json:"started_at"`
+	Keep      Keep      `json:"keep"`
+	Tokenizer string    `json:"tokenizer"`
+	BlockSize int       `json:"block_size,omitempty"`
+	Part      int       `json:"part"`
+}
+
+// rows writes the rows of a recording.
+type rows struct {
+	o      *Options
+	start  time.Time
+	blocks *blocks
+	count  atomic.Int64
+	full   atomic.Bool
+
+	mu       sync.Mutex
+	part     int
+	size     int64 // of this part
+	total    int64
+	traffic  *artifact.Lines
+	mooncake *artifact.Lines
+	dropped  int64
+}
+
+func openRows(o *Options, start time.Time) (*rows, error) {
+	r := &rows{o: o, start: start, blocks: newBlocks(o.BlockSize, o.Salt)}
+	return r, r.next()
+}
+
+// partName is the name of a part: the first has the plain one.
+func partName(name string, part int) string {
+	if part == 0 {
+		return name
+	}
+	return fmt.Sprintf("%s-%04d.jsonl", name[:len(name)-len(".jsonl")], part)
+}
+
+// next opens the files of the next part; r is locked, or not shared yet.
+func (r *rows) next() error {
+	lines := func(name string) (*artifact.Lines, error) {
+		return artifact.CreateLines(filepath.Join(r.o.Folder, partName(name, r.part)), artifact.LinesOptions{
+			OnError: func(err error) { r.o.Warn(err.Error() + "; requests are passed on, their rows are lost") }})
+	}
+	var err error
+	if r.traffic, err = lines(TrafficName); err != nil {
+		return err
+	}
+	r.mooncake = nil
+	if r.o.Keep != KeepLengths {
+		if r.mooncake, err = lines(MooncakeName); err != nil {
+			return err
+		}
+	}
+	head := Head{Recording: 1, StartedAt: r.start.UTC(), Keep: r.o.Keep, Tokenizer: r.o.Tokenizer.Name(), Part: r.part}
+	if r.o.Keep != KeepLengths {
+		head.BlockSize = r.o.BlockSize
+	}
+	text, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	r.size = 0
+	return r.traffic.Add(text)
+}
+
+// mooncakeRow is a line of the format of that name: see docs/traces.md.
+type mooncakeRow struct {
+	SessionID string `json:"session_id"`
+	// Timestamp is absent where Delay, the time since the turn before ended, says when the request is sent.
+	Timestamp    *float64 `json:"timestamp,omitempty"`
+	Delay        *float64 `json:"delay,omitempty"`
+	InputLength  int      `json:"input_length"`
+	OutputLength int      `json:"output_length"`
+	HashIDs      []int64  `json:"hash_ids"`
+}
+
+// add writes a row.
+func (r *rows) add(row *Row) {
+	text, err := json.Marshal(row)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil || r.full.Load() {
+		r.dropped++
+		return
+	}
+	if r.o.MaxBytes > 0 && r.size+int64(len(text)) > r.o.MaxBytes && r.size > 0 {
+		err := r.closePart()
+		r.part++
+		if err == nil {
+			err = r.next()
+		}
+		if err != nil {
+			r.stop(err.Error())
+			return
+		}
+	}
+	_ = r.traffic.Add(text) // counted there
+	r.count.Add(1)
+	r.size += int64(len(text)) + 1
+	r.total += int64(len(text)) + 1
+	if r.mooncake != nil && row.InputLength > 0 && row.Outcome == "ok" {
+		length := row.OutputLength + row.ReasoningLength
+		if row.UsageCompletion != nil && *row.UsageCompletion > 0 {
+			length = int(*row.UsageCompletion)
+		}
+		m := mooncakeRow{SessionID: row.SessionID, Delay: row.ThinkMS, InputLength: row.InputLength,
+			OutputLength: max(1, length), HashIDs: row.HashIDs}
+		if m.Delay == nil {
+			m.Timestamp = &row.TimestampMS
+		}
+		if line, err := json.Marshal(m); err == nil {
+			_ = r.mooncake.Add(line)
+		}
+	}
+	if r.o.TotalBytes > 0 && r.total > r.o.TotalBytes {
+		r.stop(fmt.Sprintf("the recording has its %d bytes: requests are passed on and no longer recorded", r.o.TotalBytes))
+	}
+}
+
+// stop ends the writing; r is locked.
+func (r *rows) stop(why string) {
+	if !r.full.Swap(true) {
+		r.o.Warn(why)
+	}
+}
+
+func (r *rows) closePart() error {
+	err := r.traffic.Close()
+	_, dropped := r.traffic.Count()
+	r.dropped += dropped
+	if r.mooncake != nil {
+		if e := r.mooncake.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// lost is the number of rows that were not written.
+func (r *rows) lost() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, dropped := r.traffic.Count()
+	return r.dropped + dropped
+}
+
+func (r *rows) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closePart()
+}

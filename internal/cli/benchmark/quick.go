@@ -86,7 +86,7 @@ func (o *quickOptions) table() *flags.Table {
 
 // runQuick measures a server for a minute.
 func runQuick(e *command.Env, args []string) error {
-	o := quickOptions{seconds: 60, mostUsers: 256, isl: 256, osl: 64, dir: filepath.Join("artifacts", "quick"),
+	o := quickOptions{seconds: 60, mostUsers: 256, isl: 256, osl: 64,
 		tokenizer: "builtin", ttft: capacity.QuickLimit{Percentile: 95, Milliseconds: 1000},
 		itl: capacity.QuickLimit{Percentile: 95, Milliseconds: 50}}
 	e.HideSecrets(args)
@@ -99,6 +99,14 @@ func runQuick(e *command.Env, args []string) error {
 	case len(words) == 1:
 		o.url = words[0]
 	}
+	var earlier run.Earlier
+	if o.dir == "" {
+		if o.dir, earlier, err = run.FreeFolder(filepath.Join("artifacts", "quick")); err != nil {
+			return fmt.Errorf("%w, or choose a folder with --artifact-dir", err)
+		}
+	} else if run.Holds(o.dir) {
+		earlier.Text = "results in this folder are replaced"
+	}
 	interrupts := watchInterrupts(e.Terminal, e.Terminal.Err, func() {})
 	defer interrupts.close()
 	ctx, release := withStop(context.Background(), interrupts.Stop)
@@ -109,6 +117,9 @@ func runQuick(e *command.Env, args []string) error {
 	}
 	o.url, o.model = found.url, found.model
 	e.Terminal.Say(fmt.Sprintf("Measuring %s for about %.0f s; files go to %s", found, o.seconds, o.dir))
+	if earlier.Text != "" {
+		e.Terminal.Say("Earlier " + earlier.Text)
+	}
 	stages, took, err := measureStages(ctx, e, &o, found, interrupts)
 	if err == nil && ctx.Err() != nil {
 		err = errors.New("the measurement was cancelled before its end")

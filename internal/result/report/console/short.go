@@ -456,6 +456,7 @@ func (p *page) fileLines(o *Options) {
 	if o.Dir != "" {
 		p.path("files", o.Dir+string(filepath.Separator))
 	}
+	p.row("earlier", only(o.Earlier))
 	p.path("tables", o.Files.Text)
 	p.path("page", o.Files.HTML)
 }

@@ -239,8 +239,10 @@ func warningLevel(w fault.Warning) slog.Level {
 // reportRun prints the final report and says how the run ended.
 func (b *bench) reportRun(outcome *run.Outcome, cfg *config.Run) int {
 	if !b.brief {
+		part := outcome.Result.RunInfo.RunLabel != "" // whose tables are in its files: those of all runs follow
 		show.Report(b.Env, &outcome.Result, outcome.Console, show.Rendering{Dir: cfg.Artifacts.Dir,
-			Earlier: b.earlier.Text, Part: outcome.Result.RunInfo.RunLabel != "", Full: cfg.UI.Full(b.Terminal.OutTTY), ExportWidth: cfg.Env.UI.ConsoleExportWidth})
+			Earlier: b.earlier.Text, Part: part, Full: cfg.UI.Full(part || b.Terminal.OutTTY),
+			ExportWidth: cfg.Env.UI.ConsoleExportWidth})
 	}
 	code := command.ExitOK
 	thresholds := failedThresholds(b.Env, outcome, cfg)

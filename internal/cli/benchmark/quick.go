@@ -62,15 +62,9 @@ func (o *quickOptions) table() *flags.Table {
 	return &flags.Table{Command: "quick", About: quickHelp, Column: 28, Aligned: true, Flags: []flags.Flag{
 		flags.Value("model -m", "NAME", "model to measure [default: the one that the server has loaded]",
 			flags.Text(&o.model)),
-		flags.Value("seconds", "SECONDS", "time of all runs together [default: 60]", func(v string) error {
-			s, err := strconv.ParseFloat(strings.TrimSuffix(v, "s"), 64)
-			if err != nil || !(s >= 1 && s <= 3600) {
-				return fmt.Errorf("%q is not a number of seconds from 1 to 3600", v)
-			}
-			o.seconds = s
-			return nil
-		}),
-		flags.Value("ttft", "[PNN:]MS", "limit on the time to first token [default: p95:1000]", limit(&o.ttft)),
+		flags.Value("seconds", "SECONDS", "time of all runs together, as 90 or 2m [default: 60]",
+			command.Seconds(&o.seconds, 1, 3600)),
+		flags.Value("ttft", "[PNN:]MS", "limit on the time to first token, as p99:500 or 2s [default: p95:1000]", limit(&o.ttft)),
 		flags.Value("itl", "[PNN:]MS", "limit on the time between tokens [default: p95:50]", limit(&o.itl)),
 		flags.Value("max-users", "N", "most users at once [default: 256]", whole(&o.mostUsers)),
 		flags.Value("isl", "TOKENS", "length of the prompts [default: 256]", whole(&o.isl)),

@@ -92,8 +92,12 @@ func (b *bench) unused(home *series.Home, log *runlog.Log, runs []series.Run) in
 	if len(runs) == 0 {
 		return b.interrupts.exit(b.fail(errors.New("cancelled before the first run; nothing was written")))
 	}
-	return b.interrupts.exit(b.fail(fmt.Errorf("none of %d runs began; nothing was written. The first one: %s", len(runs),
-		command.FirstLine(runs[0].Err))))
+	first := command.FirstLine(runs[0].Err)
+	if len(runs) == 1 {
+		return b.interrupts.exit(b.fail(fmt.Errorf("the first run did not begin, and nothing was written: %s", first)))
+	}
+	return b.interrupts.exit(b.fail(fmt.Errorf("none of %d runs began, and nothing was written. The first one: %s",
+		len(runs), first)))
 }
 
 // experimentFiles are those that an experiment may have written before its first run is over.

@@ -171,6 +171,26 @@ func inUnit(v float64, number, written, display string) (float64, error) {
 	return v * ratio, nil
 }
 
+// amount is a number with a unit.
+var amount = regexp.MustCompile(`^\s*([-+]?` + scalar.Pattern + `)\s*([^\s].*?)?\s*$`)
+
+// Amount reads a limit of a metric: a number in its display unit, or one with a unit of its own, such as 300ms or 1%.
+func Amount(text, tag string) (float64, error) {
+	parts := amount.FindStringSubmatch(text)
+	if parts == nil {
+		return 0, fmt.Errorf("%s is not a number", quote(text))
+	}
+	v, err := scalar.Number(parts[1])
+	if err != nil || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%s is not a finite number", quote(text))
+	}
+	d, _ := metrics.Lookup(metrics.Canonical(tag))
+	if v, err = inUnit(v, parts[1], parts[2], string(d.Display)); err != nil {
+		return 0, fmt.Errorf("%s is measured in %s: %w", tag, unitName(string(d.Display)), err)
+	}
+	return v, nil
+}
+
 func unitName(u string) string {
 	if u == "" {
 		return "plain numbers"

@@ -85,11 +85,11 @@ type Thresholds struct {
 	OSLTokens  int64
 }
 
-// DefaultGroups are the groups printed unless the user names others: all of them.
+// DefaultGroups are the groups printed unless the user names others: all of them, the headline figures first.
 func DefaultGroups() []metrics.Group {
 	return []metrics.Group{
-		metrics.GroupEffective, metrics.GroupActive, metrics.GroupUsage, metrics.GroupCache,
-		metrics.GroupPrediction, metrics.GroupAudio, metrics.GroupReasoning, metrics.GroupDefault,
+		metrics.GroupDefault, metrics.GroupEffective, metrics.GroupActive, metrics.GroupUsage, metrics.GroupCache,
+		metrics.GroupPrediction, metrics.GroupAudio, metrics.GroupReasoning,
 	}
 }
 

@@ -42,10 +42,10 @@ func (b *bench) runRepeats(cfg *config.Run, options run.Options) int {
 	if err != nil {
 		return b.fail(err)
 	}
+	printBlock(b.Terminal, conclusion(runs, plan.Converged))
 	if home.Unused(runs) {
 		return b.unused(home, options.Log, runs)
 	}
-	printBlock(b.Terminal, conclusion(runs, plan.Converged))
 	good := len(series.Successes(runs))
 	code := partial(cfg, runs)
 	if good >= 2 || !stopped {

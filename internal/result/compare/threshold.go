@@ -159,6 +159,9 @@ func inUnit(v float64, number, written, display string) (float64, error) {
 	if other, ok := unitSpellings[written]; ok {
 		from = other
 	}
+	if from == metrics.Percent && display == string(metrics.Ratio) {
+		return v / 100, nil // a ratio of metrics is a part of a whole
+	}
 	ratio, err := metrics.RatioOf(from, metrics.Unit(display))
 	if err != nil {
 		if ns, isTime := metrics.RatioOf(metrics.Unit(display), metrics.Nanoseconds); isTime == nil {

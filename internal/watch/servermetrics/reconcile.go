@@ -189,7 +189,7 @@ func (r *Reconciliation) CaughtUp() bool {
 		if row == nil || row.Status == Absent || row.Tokenized {
 			continue
 		}
-		if row.Server < row.Client {
+		if row.Server < row.Client-0.5 {
 			return false
 		}
 		compared = true

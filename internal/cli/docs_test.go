@@ -31,6 +31,8 @@ separated by commas or, where the table says "…", by spaces; the flag may also
   1500000.
 - **Times** (SECONDS, MILLISECONDS) are numbers of that unit, or have a unit: ns, us, ms, s, m, h or d, as in 500ms, 10s
   or 1h30m.
+- **Shares** (from 0 to 1) may be in percent: 0.01 and 1% are the same. Metrics in percent, such as error_rate, take 1 and
+  1%.
 - **Booleans** are set by the flag alone, or by =true, t, yes, y, on or 1, and =false, f, no, n, off or 0, in any case.
 - **Metrics** have tags or [short names](metrics.md#other-names), such as ttft, itl, e2e and rps. Limits of times may
   have a unit there: ` + "`--goodput 'ttft:300ms e2e:2s'`" + `.

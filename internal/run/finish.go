@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"aiperf/internal/load"
 	"aiperf/internal/measure/hint"
@@ -33,6 +34,10 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	if e.ending.unprocessed == nil {
 		e.records.sinks = nil // otherwise a record in processing may still read them
 	}
+	if never := e.reach.Never(); never != nil && e.folder.fresh() {
+		e.folder.unused = true
+		return nil, e.unreached(never)
+	}
 	if seen := e.records.profiling.Snapshot(); seen.Requests() == 0 {
 		e.records.writeOutputs()
 		if e.options.isShare() && e.ending.withoutResults() == nil {
@@ -52,6 +57,20 @@ func (e *execution) finish(phases []load.Stats) (*Outcome, error) {
 	}
 	out := o.Outcome // without the execution, which callers must not keep
 	return &out, nil
+}
+
+// unreached is the error of a run that never reached its server, and says what to try.
+func (e *execution) unreached(first *record.Error) error {
+	reason := "no request reached a server at " + strings.Join(e.target.urls, ", ")
+	if aborted := reasonIn(&e.ending.aborted); aborted != nil {
+		reason = aborted.Error()
+	} else {
+		reason += ": " + first.Message
+	}
+	for _, h := range hint.ForAll([]*record.Error{first}) {
+		reason += "\n" + h.String()
+	}
+	return &NoResultsError{Reason: e.redactor.Text(reason)}
 }
 
 // write writes the files of the result.

@@ -37,6 +37,7 @@ func executeBy(ctx context.Context, cfg *config.Run, o Options, c *clock.Clock) 
 	e := newExecution(newBase(cfg, o, c))
 	defer e.close()
 	if err := untilStopped(ctx, e.options.Stop, e.prepare); err != nil {
+		e.folder.unused = true
 		return nil, err
 	}
 	if e.options.Ready != nil {
@@ -100,7 +101,7 @@ func (e *execution) close() {
 	for _, s := range e.records.sinks {
 		s.Close()
 	}
-	e.folder.lock.Release()
+	e.folder.close()
 }
 
 // drain waits until the finished requests have become records, or these stall.

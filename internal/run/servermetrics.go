@@ -192,7 +192,7 @@ func (w *serverWatch) finish(o *ended) error {
 	ctx, phase := context.Background(), servermetrics.Window{StartNS: o.Result.StartNS, EndNS: o.Result.EndNS}
 	w.collector.Final(ctx)
 	if !o.Result.WasCancelled && len(w.collector.Successful()) > 0 {
-		w.collector.Settle(ctx, time.Unix(0, phase.EndNS))
+		w.collector.Settle(ctx, time.Unix(0, phase.EndNS), func() bool { return w.caughtUp(o) })
 	}
 	w.collector.Finish(ctx)
 	if err := w.collector.Close(); err != nil {
@@ -214,7 +214,11 @@ func (w *serverWatch) finish(o *ended) error {
 	if err != nil {
 		w.log.Error("Server metrics could not be written", "error", err)
 	}
-	o.ledger = w.ledger(&o.Result, o.Phases, o.resent)
+	if o.ledger = w.ledger(&o.Result, o.Phases, o.resent); o.ledger != nil {
+		if _, metric := o.ledger.Server.CachedShare(); metric != "" {
+			o.ledger.Repeats = w.repeats(w.prompts, &o.Result)
+		}
+	}
 	o.Result.Reconcile(o.ledger)
 	o.Result.Servers = servermetrics.LoadOf(run.Results)
 	o.Result.Stages = servermetrics.StagesOf(run.Results, w.cfg.Models)
@@ -227,6 +231,18 @@ func (w *serverWatch) finish(o *ended) error {
 	}
 	o.shown.Speculation = rows
 	return errors.Join(w.unrecorded, err)
+}
+
+// caughtUp reports whether the servers have counted all requests of the run, as far as the client can know. The store
+// must not change meanwhile.
+func (w *serverWatch) caughtUp(o *ended) bool {
+	l := w.ledger(&o.Result, o.Phases, o.resent)
+	if l == nil {
+		return false
+	}
+	seen := o.Result // a copy: what the servers say is not final
+	seen.Reconcile(l)
+	return seen.Reconciliation.CaughtUp()
 }
 
 // written is the log line of a file.
@@ -311,9 +327,6 @@ func (w *serverWatch) ledger(r *summary.Result, phases []load.Stats, resent int6
 		if phases[i].Kind == load.Warmup && server.FromNS != 0 && server.FromNS < w.borderNS.Load() {
 			l.WarmUp += phases[i].RequestsSent // all of them: nobody knows how many had ended by then
 		}
-	}
-	if _, metric := server.CachedShare(); metric != "" {
-		l.Repeats = w.repeats(w.prompts, r)
 	}
 	return l
 }

@@ -124,6 +124,20 @@ func In(unit time.Duration, text string) (float64, error) {
 	return sign * sum, nil
 }
 
+// Share reads a part of a whole: 0.01, or 1% for the same.
+func Share(text string) (float64, error) {
+	if number, percent := strings.CutSuffix(strings.TrimSpace(text), "%"); percent {
+		v, err := Number(number)
+		return v / 100, err
+	}
+	return Number(text)
+}
+
+// Percent reads a number of percent, with or without the sign.
+func Percent(text string) (float64, error) {
+	return Number(strings.TrimSuffix(strings.TrimSpace(text), "%"))
+}
+
 // Bool reads a yes or a no: true, t, yes, y, on and 1, or false, f, no, n, off and 0, in any case.
 func Bool(text string) (bool, error) {
 	switch strings.ToLower(strings.TrimSpace(text)) {

@@ -112,3 +112,23 @@ func FuzzScalar(f *testing.F) {
 		_, _ = scalar.Bool(text)
 	})
 }
+
+func TestSharesAndPercentTakeTheSign(t *testing.T) {
+	for text, want := range map[string][2]float64{
+		"0.01": {0.01, 0.01}, "1%": {0.01, 1}, " 12.5 % ": {0.125, 12.5}, "1": {1, 1}, "0": {0, 0},
+	} {
+		share, err := scalar.Share(text)
+		if err != nil || share != want[0] {
+			t.Errorf("%q is the share %g, %v, want %g", text, share, err, want[0])
+		}
+		percent, err := scalar.Percent(text)
+		if err != nil || percent != want[1] {
+			t.Errorf("%q is %g percent, %v, want %g", text, percent, err, want[1])
+		}
+	}
+	for _, text := range []string{"", "%", "1%%", "one"} {
+		if v, err := scalar.Share(text); err == nil {
+			t.Errorf("%q is the share %g", text, v)
+		}
+	}
+}

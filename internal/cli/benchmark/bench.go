@@ -4,6 +4,7 @@ import (
 	"aiperf/internal/cli/command"
 	"aiperf/internal/cluster/fleet"
 	"aiperf/internal/experiment/server"
+	"aiperf/internal/run"
 )
 
 // bench makes the runs of one benchmark and reports them.
@@ -14,6 +15,8 @@ type bench struct {
 	interrupts *interrupts
 	// brief leaves out the reports of single runs: what they say together follows.
 	brief bool
+	// earlier is what became of the results of earlier runs.
+	earlier run.Earlier
 	// server is that of --serve-cmd; nil until the first run needs it.
 	server *server.Supervisor
 	// fleet makes the load of the runs; nil where this process does.

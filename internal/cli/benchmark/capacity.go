@@ -59,8 +59,8 @@ Exit codes: 0 an answer, or the best known within the budget; 1 an error; 3 not 
 		flags.Value("ttft", "[STAT:]MS", "limit of the time to first token, such as p99:300", flags.Text(&o.ttft)),
 		flags.Value("itl", "[STAT:]MS", "limit of the inter token latency, such as p95:25", flags.Text(&o.itl)),
 		flags.Value("e2e", "[STAT:]MS", "limit of the request latency, such as p95:2000", flags.Text(&o.e2e)),
-		flags.Value("error-rate", "SHARE", "limit of the share of failed requests [default: 0.01]",
-			func(text string) error { o.errorRate = new(float64); return command.Real(o.errorRate, 0, 1)(text) }),
+		flags.Value("error-rate", "SHARE", "limit of the share of failed requests, such as 0.01 or 1% [default: 0.01]",
+			func(text string) error { o.errorRate = new(float64); return command.Share(o.errorRate)(text) }),
 		flags.Choice("over", "LOAD", "what is searched: concurrency, rate, users, isl (the longest prompt) or osl (the "+
 			"longest reply) [default: concurrency]", &o.Over, capacity.Loads()...),
 		flags.Value("min", "N", "smallest load [default: 1; of isl and osl 16]", command.Real(&o.Min, 0, 1e9)),
@@ -76,8 +76,8 @@ Exit codes: 0 an answer, or the best known within the budget; 1 an error; 3 not 
 			"longest warm-up of a probe, which ends when its figures are steady; 0 for none [default: a quarter of "+
 				"--probe, at most 15s]",
 			lasting(&o.Warmup)),
-		flags.Value("precision", "SHARE", "width of the interval at which the search ends [default: 0.1]",
-			command.Real(&o.Precision, 0, 1)),
+		flags.Value("precision", "SHARE", "width of the interval at which the search ends, such as 0.1 or 10% "+
+			"[default: 0.1]", command.Share(&o.Precision)),
 	}}
 }
 

@@ -3,6 +3,7 @@ package benchmark
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	safe "aiperf/internal/base/terminal"
@@ -21,8 +22,11 @@ var demoArgs = []string{
 	"--concurrency", "8", "--request-count", "80", "--warmup-request-count", "8", "--isl", "128", "--osl", "32",
 	"--extra-inputs", "ignore_eos:true", "--goodput", "time_to_first_token:100 inter_token_latency:20",
 	"--random-seed", "42", "--no-server-metrics", "--no-gpu-telemetry", "--html-report", "--artifact-dir",
-	"artifacts/demo",
+	demoDir,
 }
+
+// demoDir is the folder of the demo, with a number behind it while there are results in it.
+const demoDir = "artifacts/demo"
 
 const demoHelp = `Usage: aiperf demo [profile flags]
 
@@ -62,6 +66,9 @@ func runDemo(e *command.Env, args []string) error {
 		return err
 	}
 	loaded.note(cfg)
+	if cfg.Artifacts.Dir == filepath.FromSlash(demoDir) && !parsed.Overwrite.Get() {
+		cfg.Artifacts.Derived = true
+	}
 	return command.Exit(newBench(e).execute(&experiment{}, cfg, nil, warnings))
 }
 

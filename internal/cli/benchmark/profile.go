@@ -111,11 +111,12 @@ func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, war
 	if err := e.check(cfg); err != nil {
 		return b.fail(err)
 	}
-	note, err := run.ChooseFolder(cfg)
-	if err != nil {
+	several := e.plan != nil || cfg.Several()
+	var err error
+	if b.earlier, err = run.ChooseFolder(cfg, several); err != nil {
 		return b.fail(err)
 	}
-	view := newView(t, cfg, e.plan != nil || cfg.Several())
+	view := newView(t, cfg, several)
 	interrupts := watchInterrupts(t, view.logWriter(t.StyledErr), view.leave)
 	defer interrupts.close()
 	b.view, b.interrupts = view, interrupts
@@ -128,10 +129,9 @@ func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, war
 	for _, w := range warnings {
 		logger.Log(context.Background(), warningLevel(w), b.Shown(w.Text))
 	}
-	for _, text := range []string{note, view.note} {
-		if text != "" {
-			logger.Info(text)
-		}
+	b.logEarlier(logger, cfg, several)
+	if view.note != "" {
+		logger.Info(view.note)
 	}
 	if cfg.Env.Dev.Mode {
 		t.Panel("AIPerf Developer Mode", "Developer mode is on (AIPERF_DEV_MODE).")
@@ -169,6 +169,18 @@ func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, war
 		code = b.runOne(context.Background(), cfg, options).Code
 	}
 	return b.autoPlot(e, cfg, code, log.Logger("plot"))
+}
+
+// logEarlier logs what becomes of the results of earlier runs. A single run says itself which it replaces, once it does.
+func (b *bench) logEarlier(log *slog.Logger, cfg *config.Run, several bool) {
+	level := slog.LevelInfo
+	switch {
+	case b.earlier.Text == "" || b.earlier.Replaced && !several:
+		return
+	case b.earlier.Replaced:
+		level = slog.LevelWarn
+	}
+	log.Log(context.Background(), level, "Earlier "+b.earlier.Text, "directory", cfg.Artifacts.Dir)
 }
 
 // runOne makes one run, reports it and says how it ended.
@@ -227,8 +239,10 @@ func warningLevel(w fault.Warning) slog.Level {
 // reportRun prints the final report and says how the run ended.
 func (b *bench) reportRun(outcome *run.Outcome, cfg *config.Run) int {
 	if !b.brief {
+		part := outcome.Result.RunInfo.RunLabel != "" // whose tables are in its files: those of all runs follow
 		show.Report(b.Env, &outcome.Result, outcome.Console, show.Rendering{Dir: cfg.Artifacts.Dir,
-			Part: outcome.Result.RunInfo.RunLabel != "", Full: cfg.UI.Full(b.Terminal.OutTTY), ExportWidth: cfg.Env.UI.ConsoleExportWidth})
+			Earlier: b.earlier.Text, Part: part, Full: cfg.UI.Full(part || b.Terminal.OutTTY),
+			ExportWidth: cfg.Env.UI.ConsoleExportWidth})
 	}
 	code := command.ExitOK
 	thresholds := failedThresholds(b.Env, outcome, cfg)

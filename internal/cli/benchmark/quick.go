@@ -62,15 +62,9 @@ func (o *quickOptions) table() *flags.Table {
 	return &flags.Table{Command: "quick", About: quickHelp, Column: 28, Aligned: true, Flags: []flags.Flag{
 		flags.Value("model -m", "NAME", "model to measure [default: the one that the server has loaded]",
 			flags.Text(&o.model)),
-		flags.Value("seconds", "SECONDS", "time of all runs together [default: 60]", func(v string) error {
-			s, err := strconv.ParseFloat(strings.TrimSuffix(v, "s"), 64)
-			if err != nil || !(s >= 1 && s <= 3600) {
-				return fmt.Errorf("%q is not a number of seconds from 1 to 3600", v)
-			}
-			o.seconds = s
-			return nil
-		}),
-		flags.Value("ttft", "[PNN:]MS", "limit on the time to first token [default: p95:1000]", limit(&o.ttft)),
+		flags.Value("seconds", "SECONDS", "time of all runs together, as 90 or 2m [default: 60]",
+			command.Seconds(&o.seconds, 1, 3600)),
+		flags.Value("ttft", "[PNN:]MS", "limit on the time to first token, as p99:500 or 2s [default: p95:1000]", limit(&o.ttft)),
 		flags.Value("itl", "[PNN:]MS", "limit on the time between tokens [default: p95:50]", limit(&o.itl)),
 		flags.Value("max-users", "N", "most users at once [default: 256]", whole(&o.mostUsers)),
 		flags.Value("isl", "TOKENS", "length of the prompts [default: 256]", whole(&o.isl)),
@@ -86,7 +80,7 @@ func (o *quickOptions) table() *flags.Table {
 
 // runQuick measures a server for a minute.
 func runQuick(e *command.Env, args []string) error {
-	o := quickOptions{seconds: 60, mostUsers: 256, isl: 256, osl: 64, dir: filepath.Join("artifacts", "quick"),
+	o := quickOptions{seconds: 60, mostUsers: 256, isl: 256, osl: 64,
 		tokenizer: "builtin", ttft: capacity.QuickLimit{Percentile: 95, Milliseconds: 1000},
 		itl: capacity.QuickLimit{Percentile: 95, Milliseconds: 50}}
 	e.HideSecrets(args)
@@ -99,6 +93,14 @@ func runQuick(e *command.Env, args []string) error {
 	case len(words) == 1:
 		o.url = words[0]
 	}
+	var earlier run.Earlier
+	if o.dir == "" {
+		if o.dir, earlier, err = run.FreeFolder(filepath.Join("artifacts", "quick")); err != nil {
+			return fmt.Errorf("%w, or choose a folder with --artifact-dir", err)
+		}
+	} else if run.Holds(o.dir) {
+		earlier.Text = "results in this folder are replaced"
+	}
 	interrupts := watchInterrupts(e.Terminal, e.Terminal.Err, func() {})
 	defer interrupts.close()
 	ctx, release := withStop(context.Background(), interrupts.Stop)
@@ -109,6 +111,9 @@ func runQuick(e *command.Env, args []string) error {
 	}
 	o.url, o.model = found.url, found.model
 	e.Terminal.Say(fmt.Sprintf("Measuring %s for about %.0f s; files go to %s", found, o.seconds, o.dir))
+	if earlier.Text != "" {
+		e.Terminal.Say("Earlier " + earlier.Text)
+	}
 	stages, took, err := measureStages(ctx, e, &o, found, interrupts)
 	if err == nil && ctx.Err() != nil {
 		err = errors.New("the measurement was cancelled before its end")

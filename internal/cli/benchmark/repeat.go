@@ -26,11 +26,11 @@ func (b *bench) runRepeats(cfg *config.Run, options run.Options) int {
 			return b.fail(err)
 		}
 	}
-	lock, err := series.Prepare(cfg.Artifacts, cfg.Dataset.Path, kept...)
+	home, err := series.Prepare(cfg.Artifacts, cfg.Dataset.Path, kept...)
 	if err != nil {
 		return b.fail(err)
 	}
-	defer lock.Release()
+	defer home.Release()
 	if err := options.Log.OpenFile(cfg.Artifacts.Path(config.LogFile)); err != nil {
 		return b.fail(fmt.Errorf("%w; choose another directory with --artifact-dir", err))
 	}
@@ -43,6 +43,9 @@ func (b *bench) runRepeats(cfg *config.Run, options run.Options) int {
 		return b.fail(err)
 	}
 	printBlock(b.Terminal, conclusion(runs, plan.Converged))
+	if home.Unused(runs) {
+		return b.unused(home, options.Log, runs)
+	}
 	good := len(series.Successes(runs))
 	code := partial(cfg, runs)
 	if good >= 2 || !stopped {
@@ -84,7 +87,7 @@ func (b *bench) aggregateRuns(cfg *config.Run, runs []series.Run, log *slog.Logg
 		_ = console.RenderSeries(t.StyledOut, rows, whole.Level, o)
 		printAggregates(b.Env, paths)
 	}
-	o.Dir, o.More = cfg.Artifacts.Dir, show.Views(cfg.Artifacts.Dir)
+	o.Dir, o.Earlier, o.More = cfg.Artifacts.Dir, b.earlier.Text, show.Views(cfg.Artifacts.Dir)
 	short := console.Repeats{Input: file.Exported(cfg), Runs: len(runs), Good: len(series.Successes(runs)),
 		Level: whole.Level, Rows: rows, Cache: cache}
 	for _, r := range runs {

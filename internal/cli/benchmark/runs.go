@@ -12,9 +12,11 @@ import (
 	"aiperf/internal/cli/command"
 	"aiperf/internal/config"
 	"aiperf/internal/experiment/capacity"
+	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/run"
+	"aiperf/internal/view/runlog"
 )
 
 // runAll says how the runs of a plan are made.
@@ -81,6 +83,28 @@ func (b *bench) runAll(plan series.Plan, r runAll, options run.Options, log *slo
 	}
 	defer b.view.leave() // what the runs amount to follows
 	return series.Execute(context.Background(), plan, o)
+}
+
+// unused ends an experiment none of whose runs has begun: it leaves nothing, and each has said why.
+func (b *bench) unused(home *series.Home, log *runlog.Log, runs []series.Run) int {
+	log.Discard()
+	home.Discard(experimentFiles()...)
+	if len(runs) == 0 {
+		return b.interrupts.exit(b.fail(errors.New("cancelled before the first run; nothing was written")))
+	}
+	first := command.FirstLine(runs[0].Err)
+	if len(runs) == 1 {
+		return b.interrupts.exit(b.fail(fmt.Errorf("the first run did not begin, and nothing was written: %s", first)))
+	}
+	return b.interrupts.exit(b.fail(fmt.Errorf("none of %d runs began, and nothing was written. The first one: %s",
+		len(runs), first)))
+}
+
+// experimentFiles are those that an experiment may have written before its first run is over.
+func experimentFiles() []string {
+	var names config.Artifacts
+	return []string{loop.HistoryFile, loop.CheckpointFile, names.Name(config.SamplingDesign), names.Name(config.SweepJSON),
+		names.Name(config.SweepCSV)}
 }
 
 // partial is the exit code of an experiment of which some runs may have failed.

@@ -62,11 +62,11 @@ func (b *bench) runSeveral(e *experiment, base *config.Run, cells []series.Cell,
 	if err != nil {
 		return b.fail(err) // before anything of an earlier start is replaced
 	}
-	lock, err := series.PrepareCells(base.Artifacts)
+	home, err := series.PrepareCells(base.Artifacts)
 	if err != nil {
 		return b.fail(err)
 	}
-	defer lock.Release()
+	defer home.Release()
 	if err := options.Log.OpenFile(base.Artifacts.Path(config.LogFile)); err != nil {
 		return b.fail(fmt.Errorf("%w; choose another directory with --artifact-dir", err))
 	}
@@ -85,6 +85,9 @@ func (b *bench) runSeveral(e *experiment, base *config.Run, cells []series.Cell,
 	}
 	if err != nil && len(runs) == 0 {
 		return b.fail(err)
+	}
+	if home.Unused(runs) {
+		return b.unused(home, options.Log, runs)
 	}
 	code := s.conclude(runs)
 	missed := s.failedConditions()
@@ -300,7 +303,7 @@ func (s *several) conclude(runs []series.Run) int {
 		if !s.Terminal.OutTTY && s.asked.study == nil && s.tabled() { // a terminal has it after each run
 			_, _ = s.Terminal.StyledOut.Write(s.whole.Table(o))
 		}
-		o.Dir, o.Files.HTML, o.More = s.layout.Dir, page, show.Views(s.layout.Dir)
+		o.Dir, o.Earlier, o.Files.HTML, o.More = s.layout.Dir, s.earlier.Text, page, show.Views(s.layout.Dir)
 		_ = console.RenderSweepShort(s.Terminal.StyledOut, shown, o)
 	}
 	if err != nil {

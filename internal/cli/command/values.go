@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/config/flags"
@@ -36,6 +37,30 @@ func Real(to *float64, lo, hi float64) func(string) error {
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(v >= lo && v <= hi) {
 			return fmt.Errorf("must be a number from %g to %g", lo, hi)
+		}
+		*to = v
+		return nil
+	}
+}
+
+// Share keeps a part of a whole from 0 to 1, which may be written in percent.
+func Share(to *float64) func(string) error {
+	return func(text string) error {
+		v, err := scalar.Share(text)
+		if err != nil || !(v >= 0 && v <= 1) {
+			return errors.New("must be a share from 0 to 1 such as 0.01, or the same in percent such as 1%")
+		}
+		*to = v
+		return nil
+	}
+}
+
+// Seconds keeps a time as a number of seconds from lo to hi; it may have units, as in 500ms or 2m.
+func Seconds(to *float64, lo, hi float64) func(string) error {
+	return func(text string) error {
+		v, err := scalar.In(time.Second, text)
+		if err != nil || !(v >= lo && v <= hi) {
+			return fmt.Errorf("must be a number of seconds from %g to %g, or a time such as 500ms or 2m", lo, hi)
 		}
 		*to = v
 		return nil

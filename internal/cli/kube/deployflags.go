@@ -128,7 +128,7 @@ func (o *Deploy) sweepTable() *flags.Table {
 	own := slices.Concat([]flags.Flag{
 		flags.Value("trials", "N", "runs of each variation [default: multiRun.numRuns of the file, else 1]",
 			within(&o.trials, 1, crd.MaxTrials)),
-		flags.Value("cooldown", "SECONDS", "pause between two runs [default: 0]", command.Real(&o.cooldown, 0, 86400)),
+		flags.Value("cooldown", "SECONDS", "pause between two runs [default: 0]", command.Seconds(&o.cooldown, 0, 86400)),
 		flags.Value("min-runs", "N", "with convergence: fewest runs of a variation [default: 3]",
 			within(&o.minRuns, 1, crd.MaxTrials)),
 		flags.Value("max-runs", "N", "with convergence: most runs of a variation [default: --trials, else "+

@@ -60,7 +60,7 @@ Options:
 		either("wide -w", "model, endpoint and error, too", &o.wide),
 		either("watch", "again and again until Ctrl-C", &o.watch),
 		flags.Value("interval", "SECONDS", "with --watch: time between two lists [default: 5]",
-			command.Real(&o.interval, 0.1, 3600)))
+			command.Seconds(&o.interval, 0.1, 3600)))
 }
 
 // kubeList lists benchmarks.

@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/run"
 )
 
 type kubeResultsOptions struct {
@@ -70,7 +71,13 @@ func kubeResults(e *command.Env, args []string) error {
 		}
 	}
 	if o.Dir == "" {
-		o.Dir = "artifacts/" + b.Name
+		var earlier run.Earlier
+		if o.Dir, earlier, err = run.FreeFolder("artifacts/" + b.Name); err != nil {
+			return fmt.Errorf("%w, or choose a folder with --output", err)
+		}
+		if earlier.Text != "" {
+			fmt.Fprintln(e.Terminal.Out, "Earlier "+earlier.Text)
+		}
 	}
 	o.Progress = func(f deployed.File, err error) {
 		if err == nil {

@@ -46,7 +46,7 @@ func (o *compareOptions) table() *flags.Table {
 		flags.Value("metrics", "LIST", "tags of the metrics to compare; default: those of the main table",
 			flags.List(&o.Tags)),
 		flags.Value("stats", "LIST", "statistics of distributions; default: avg,p50,p99", flags.List(&o.Stats)),
-		flags.Value("confidence", "LEVEL", "confidence of the intervals, above 0 and below 1; default: 0.95",
+		flags.Value("confidence", "LEVEL", "confidence of the intervals, above 0 and below 1, or in percent; default: 0.95",
 			numberBetween(&o.Confidence, 0, 1)),
 		flags.Value("min-effect", "PERCENT", "differences smaller than this share of the base are none, and 0 counts all; "+
 			"default: 1", o.smallestEffect),
@@ -62,7 +62,7 @@ func (o *compareOptions) table() *flags.Table {
 
 // smallestEffect reads the smallest difference that counts.
 func (o *compareOptions) smallestEffect(text string) error {
-	v, err := scalar.Number(text)
+	v, err := scalar.Percent(text)
 	if err != nil || !(v >= 0 && v < 1e6) {
 		return fmt.Errorf("%q is not a number of percent, 0 or more", text)
 	}
@@ -74,7 +74,7 @@ func (o *compareOptions) smallestEffect(text string) error {
 
 func numberBetween(to *float64, above, below float64) func(string) error {
 	return func(text string) error {
-		v, err := scalar.Number(text)
+		v, err := scalar.Share(text)
 		if err != nil || !(v > above && v < below) {
 			return fmt.Errorf("%q is not a number above %v and below %v", text, above, below)
 		}

@@ -15,6 +15,8 @@ import (
 type Rendering struct {
 	// Dir is the folder of the run.
 	Dir string
+	// Earlier says what became of the results of earlier runs; "" where there were none.
+	Earlier string
 	// Part marks a run of a series, whose answer comes at its end.
 	Part bool
 	// Full asks for all tables before the answer.
@@ -28,7 +30,7 @@ func Report(e *command.Env, r *summary.Result, o console.Options, how Rendering)
 	t := e.Terminal
 	o.Width = console.Width(t.OutTTY, t.Width(), how.ExportWidth)
 	o.Styles, o.Screen = t.OutTTY && t.Colour, t.OutTTY
-	o.Dir, o.Part, o.More = cmp.Or(o.Dir, how.Dir), how.Part, nextSteps(how.Dir, o.Files.HTML != "")
+	o.Dir, o.Earlier, o.Part, o.More = cmp.Or(o.Dir, how.Dir), how.Earlier, how.Part, nextSteps(how.Dir, o.Files.HTML != "")
 	// A closed pipe must not cost the files: they are written, so the errors change nothing.
 	if how.Full {
 		_ = console.Render(t.StyledOut, r, o)

@@ -310,7 +310,7 @@ func uiVariables(e *Values) []Variable {
 			"Seconds that a notice stays on the dashboard.").in(time.Second).to(&e.UI.Notice),
 		vInt("UI_CONSOLE_EXPORT_WIDTH", "140", option.Between(40, 10000),
 			"Width of the report in columns without a terminal.").to(&e.UI.ConsoleExportWidth),
-		vText("UI_CONSOLE_GROUPS", VarList, "effective,active,usage,cache,prediction,audio,reasoning,default",
+		vText("UI_CONSOLE_GROUPS", VarList, "default,effective,active,usage,cache,prediction,audio,reasoning",
 			"Metric groups of the full report, at the end and of aiperf report.").to(&e.UI.ConsoleGroups),
 	}
 }

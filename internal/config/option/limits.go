@@ -57,6 +57,10 @@ func (l Limits) Contains(v float64) bool {
 	return true
 }
 
+// share reports whether the values are parts of a whole, percent whether they are percent of one.
+func (l Limits) share() bool   { return l.set && l.lo == 0 && l.hi == 1 }
+func (l Limits) percent() bool { return l.set && l.lo == 0 && l.hi == 100 }
+
 // String is the range in words: "at least 1", "above 0", "from 1 to 10"; empty without limits.
 func (l Limits) String() string {
 	lo, hi := PlainNumber(l.lo), PlainNumber(l.hi)

@@ -27,9 +27,8 @@ func (o *outputFields) rows() []Option {
 		opt(&o.ArtifactDir, "output-artifact-dir artifact-dir", "", 1,
 			"Folder for all files of the run, used as given.", derived("artifacts/<model>-<kind>-<type>-<load>"),
 			yaml("artifacts.dir"), path),
-		opt(&o.Overwrite, "overwrite", "false", 2, "Use the default folder even if it contains results of another "+
-			"configuration or server, and replace them. Without this flag, -2, -3 and so on is appended to the "+
-			"folder's name."),
+		opt(&o.Overwrite, "overwrite", "false", 2, "Use the default folder even if it contains results, and replace "+
+			"them. Without this flag, -2, -3 and so on is appended to the folder's name."),
 		opt(&o.ProfileExportPrefix, "profile-export-prefix profile-export-file", "", 1,
 			"Prefix of the names of exported files, instead of profile_export.", yaml("artifacts.prefix")),
 		opt(&o.ExportLevel, "export-level profile-export-level", "records", 1,

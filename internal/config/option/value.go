@@ -144,9 +144,14 @@ func wholeTime(unit time.Duration, text string) (int64, error) {
 func parseFloat(o *Option, text string) (any, error) {
 	var v float64
 	var err error
-	if o.Unit > 0 {
+	switch {
+	case o.Unit > 0:
 		v, err = scalar.In(o.Unit, text)
-	} else {
+	case o.Limits.share():
+		v, err = scalar.Share(text)
+	case o.Limits.percent():
+		v, err = scalar.Percent(text)
+	default:
 		v, err = scalar.Number(text)
 	}
 	switch {

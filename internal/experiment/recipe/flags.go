@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/sweep"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/compare"
 )
 
 // space makes the block of --search-space and its companions.
@@ -104,9 +105,9 @@ func condition(text string) (artifact.Object, error) {
 	for i := range parts {
 		parts[i] = strings.TrimSpace(parts[i])
 	}
-	threshold, err := scalar.Number(parts[3])
+	threshold, err := compare.Amount(parts[3], parts[0])
 	if err != nil {
-		return nil, fmt.Errorf("the threshold of %s is not a number", fault.Shorten(text))
+		return nil, fmt.Errorf("the threshold of %s: %w", fault.Shorten(text), err)
 	}
 	return conditionOf(metrics.Canonical(parts[0]), parts[1], parts[2], threshold), nil
 }

@@ -3,6 +3,7 @@ package series
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,34 +17,70 @@ import (
 // trialFolder matches the names of the folders of runs; those of sweeps are trial_NNNN.
 var trialFolder = regexp.MustCompile(`^(trial|run)_\d{4}$`)
 
-// Prepare makes the folder of an experiment and removes the files of an earlier one: its aggregates, and the known
-// files of its runs, which could be taken for those of this one. The data of the experiment must not be among them. The
-// folders in kept, which hold complete runs that this experiment takes over, stay as they are. The lock keeps other
-// programs out of the folder until it is released.
-func Prepare(a config.Artifacts, data string, kept ...string) (*artifact.Lock, error) {
-	if err := os.MkdirAll(a.Dir, 0o755); err != nil {
+// Home is the folder of an experiment under way.
+type Home struct {
+	files config.Artifacts
+	made  artifact.Made
+	lock  *artifact.Lock
+}
+
+// open makes the folder and keeps other programs out of it.
+func open(a config.Artifacts) (*Home, error) {
+	made, err := artifact.MakeFolder(a.Dir)
+	if err != nil {
 		return nil, fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
 	}
-	lock, err := artifact.LockFolder(a.Dir)
-	if err != nil {
+	h := &Home{files: a, made: made}
+	if h.lock, err = artifact.LockFolder(a.Dir); err != nil {
 		return nil, fmt.Errorf("%w with --artifact-dir", err)
 	}
-	if err := clearFolder(a, data, kept); err != nil {
-		lock.Release()
+	return h, nil
+}
+
+// Release lets other programs into the folder.
+func (h *Home) Release() { h.lock.Release() }
+
+// Unused reports whether the folder was made for the experiment, and none of its runs has left anything.
+func (h *Home) Unused(runs []Run) bool {
+	return h.made.New() && !slices.ContainsFunc(runs, func(r Run) bool {
+		_, err := os.Stat(r.Artifacts.Dir)
+		return !errors.Is(err, fs.ErrNotExist)
+	})
+}
+
+// Discard removes the folder if it was made for the experiment and holds no more than the experiment's own files, those
+// named among them. Its log must be closed.
+func (h *Home) Discard(names ...string) {
+	h.lock.Release()
+	own := []string{h.files.Path(config.LogFile)}
+	for _, name := range names {
+		own = append(own, filepath.Join(h.files.Dir, name))
+	}
+	h.made.Undo(own...)
+}
+
+// Prepare makes the folder of an experiment and removes the files of an earlier one: its aggregates, and the known
+// files of its runs, which could be taken for those of this one. The data of the experiment must not be among them. The
+// folders in kept, which hold complete runs that this experiment takes over, stay as they are. Other programs are kept
+// out of the folder until it is released.
+func Prepare(a config.Artifacts, data string, kept ...string) (*Home, error) {
+	h, err := open(a)
+	if err != nil {
 		return nil, err
 	}
-	return lock, nil
+	if err := clearFolder(a, data, kept); err != nil {
+		h.Release()
+		return nil, err
+	}
+	return h, nil
 }
 
 // PrepareCells makes the folder of a sweep and removes the aggregates of an earlier one. The runs make and clear their
-// own folders. The lock keeps other programs out of the folder until it is released.
-func PrepareCells(a config.Artifacts) (*artifact.Lock, error) {
-	if err := os.MkdirAll(a.Dir, 0o755); err != nil {
-		return nil, fmt.Errorf("the artifact directory cannot be made: %w; choose another with --artifact-dir", err)
-	}
-	lock, err := artifact.LockFolder(a.Dir)
+// own folders. Other programs are kept out of the folder until it is released.
+func PrepareCells(a config.Artifacts) (*Home, error) {
+	h, err := open(a)
 	if err != nil {
-		return nil, fmt.Errorf("%w with --artifact-dir", err)
+		return nil, err
 	}
 	var stale []string
 	for _, dir := range []string{a.Dir, filepath.Join(a.Dir, "aggregate")} {
@@ -52,11 +89,11 @@ func PrepareCells(a config.Artifacts) (*artifact.Lock, error) {
 		stale = append(stale, own.Path(config.SweepJSON), own.Path(config.SweepCSV), own.Path(config.SweepHTML))
 	}
 	if err := artifact.RemoveStale(stale...); err != nil {
-		lock.Release()
+		h.Release()
 		return nil, fmt.Errorf("files of an earlier sweep cannot be replaced: %w; choose another directory with "+
 			"--artifact-dir", err)
 	}
-	return lock, nil
+	return h, nil
 }
 
 // clearFolder removes the files of an earlier experiment, but for those in the folders that are kept.

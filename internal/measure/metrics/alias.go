@@ -22,6 +22,7 @@ var aliases = []alias{
 	{"tps_per_user", "output_token_throughput_per_user"},
 	{"isl", "input_sequence_length"},
 	{"osl", "output_sequence_length"},
+	{"error_rate", "request_error_rate"},
 	{"accuracy", AccuracyOverall},
 }
 

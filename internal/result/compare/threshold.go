@@ -159,6 +159,9 @@ func inUnit(v float64, number, written, display string) (float64, error) {
 	if other, ok := unitSpellings[written]; ok {
 		from = other
 	}
+	if from == metrics.Percent && display == string(metrics.Ratio) {
+		return v / 100, nil // a ratio of metrics is a part of a whole
+	}
 	ratio, err := metrics.RatioOf(from, metrics.Unit(display))
 	if err != nil {
 		if ns, isTime := metrics.RatioOf(metrics.Unit(display), metrics.Nanoseconds); isTime == nil {
@@ -169,6 +172,26 @@ func inUnit(v float64, number, written, display string) (float64, error) {
 		return 0, fmt.Errorf("%s cannot be converted to it", quote(written))
 	}
 	return v * ratio, nil
+}
+
+// amount is a number with a unit.
+var amount = regexp.MustCompile(`^\s*([-+]?` + scalar.Pattern + `)\s*([^\s].*?)?\s*$`)
+
+// Amount reads a limit of a metric: a number in its display unit, or one with a unit of its own, such as 300ms or 1%.
+func Amount(text, tag string) (float64, error) {
+	parts := amount.FindStringSubmatch(text)
+	if parts == nil {
+		return 0, fmt.Errorf("%s is not a number", quote(text))
+	}
+	v, err := scalar.Number(parts[1])
+	if err != nil || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%s is not a finite number", quote(text))
+	}
+	d, _ := metrics.Lookup(metrics.Canonical(tag))
+	if v, err = inUnit(v, parts[1], parts[2], string(d.Display)); err != nil {
+		return 0, fmt.Errorf("%s is measured in %s: %w", tag, unitName(string(d.Display)), err)
+	}
+	return v, nil
 }
 
 func unitName(u string) string {

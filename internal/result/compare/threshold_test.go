@@ -14,6 +14,7 @@ func figures() *summary.Figures {
 		{Tag: "time_to_first_token", Unit: "ms",
 			Stats: map[string]float64{"avg": 120, "p50": 100, "p99": 250, "p99.9": 400, "count": 10}},
 		{Tag: "request_throughput", Unit: "requests/sec", Stats: map[string]float64{"avg": 12.5}},
+		{Tag: "good_request_fraction", Unit: "ratio", Stats: map[string]float64{"avg": 0.94}},
 		{Tag: "of_another_program", Unit: "widgets", Stats: map[string]float64{"avg": 3}},
 	}}
 }
@@ -39,6 +40,10 @@ func TestThresholds(t *testing.T) {
 		{"time_to_first_token:p10>1", "the result has no p10 of time_to_first_token"},
 		{"error_request_count>0", "the result has no error_request_count"},
 		{"time_to_first_token:p99.9>300", "p99.9 is 400.00 ms"},
+		{"error_rate>1%", "the result has no request_error_rate"},
+		{"good_request_fraction<95%", "good_request_fraction avg is 0.94 ratio"},
+		{"good_request_fraction<0.95", "good_request_fraction avg is 0.94 ratio"},
+		{"good_request_fraction<94%", ""},
 	} {
 		threshold, err := ParseThreshold(c.text, []float64{99.9}, nil)
 		if err != nil {
@@ -48,6 +53,27 @@ func TestThresholds(t *testing.T) {
 		got := threshold.Check(figures())
 		if (got == "") != (c.want == "") || !strings.HasSuffix(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+func TestAmountsHaveTheUnitsOfTheirMetric(t *testing.T) {
+	for _, c := range []struct {
+		text, tag string
+		want      float64
+	}{
+		{"300", "ttft", 300}, {"300ms", "time_to_first_token", 300}, {" 0.3 s", "ttft", 300}, {"1m", "request_latency", 60000},
+		{"1", "error_rate", 1}, {"1%", "request_error_rate", 1}, {"95%", "good_request_fraction", 0.95},
+		{"12.5rps", "request_throughput", 12.5}, {"-1e2", "of_another_program", -100},
+	} {
+		if got, err := Amount(c.text, c.tag); err != nil || got != c.want {
+			t.Errorf("%s of %s: %g, %v, want %g", c.text, c.tag, got, err, c.want)
+		}
+	}
+	for text, tag := range map[string]string{"": "ttft", "fast": "ttft", "300 tokens": "ttft", "1e999": "ttft", "1%": "ttft",
+		"300ms": "request_throughput"} {
+		if got, err := Amount(text, tag); err == nil {
+			t.Errorf("%s of %s: %g, want an error", text, tag, got)
 		}
 	}
 }

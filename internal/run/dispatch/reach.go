@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/neterr"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/client"
 )
 
@@ -38,8 +39,9 @@ type Reachability struct {
 	// them.
 	failuresInRow, sinceNS int64
 	outages                Outage
-	succeeded              bool  // some exchange had a whole reply
-	sinceSuccess           int64 // requests without a connection since the last one that had
+	succeeded              bool          // some exchange had a whole reply
+	sinceSuccess           int64         // requests without a connection since the last one that had
+	first                  *record.Error // of the first request without a connection
 }
 
 // Outage is what is said about a server that could not be reached for a while.
@@ -115,6 +117,9 @@ func (r *Reachability) judge(x *client.Exchange) (pause time.Duration, reason er
 	r.failuresInRow++
 	r.sinceSuccess++
 	r.outages.Failures++
+	if r.first == nil {
+		r.first = x.Err
+	}
 	lasted := time.Duration(x.EndNS - r.sinceNS)
 	r.outages.Longest = max(r.outages.Longest, lasted)
 	if r.ended {
@@ -145,6 +150,20 @@ func (r *Reachability) connected(x *client.Exchange) {
 		r.outages.Before = r.sinceSuccess
 	}
 	r.succeeded, r.sinceSuccess = true, 0
+}
+
+// Never returns the first error of a run none of whose requests got beyond its connection; nil if one did, and where
+// none failed.
+func (r *Reachability) Never() *record.Error {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.reached {
+		return nil
+	}
+	return r.first
 }
 
 // Outage returns what was seen so far.

@@ -177,6 +177,14 @@ func (l *Log) Close() error {
 	return l.err
 }
 
+// Discard closes the file and forgets it, since its folder is to be removed. Later lines go to the console only.
+func (l *Log) Discard() {
+	l.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.path, l.early = "", nil
+}
+
 func (l *Log) keep(err error) {
 	if l.err == nil && err != nil {
 		l.err = fmt.Errorf("cannot write the log file: %w", err)

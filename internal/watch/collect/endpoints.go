@@ -43,6 +43,7 @@ type endpoint struct {
 
 	// Guarded by the collector's work; the parser is replaced with mu held as well.
 	parser     *prom.Parser
+	counts     bool    // requests, on that page
 	counted    float64 // requests, on the last page that a step asked for and that was kept
 	duplicates *prom.Duplicates
 	samples    []prom.Sample // of the last page kept

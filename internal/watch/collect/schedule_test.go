@@ -258,24 +258,72 @@ func TestEmptyPagesAreNoScrapes(t *testing.T) {
 	})
 }
 
-// Without a page the end of the flush period is waited for.
+// notYet says that the servers have not counted all yet.
+func notYet() bool { return false }
+
+// Without a page that counts requests there is nothing to wait for.
 func TestSettleWithoutPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{FlushPeriod: 2 * time.Second}, newScripted(counting))
 		end := time.Now()
+		r.Settle(context.Background(), end, notYet)
+		if got := time.Since(end); got != 0 {
+			t.Errorf("waited until %s after the end", got)
+		}
+	})
+}
+
+// The wait ends with its context, and with the flush period, also if that is over before.
+func TestSettleEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{URLs: []string{"h"}, FlushPeriod: 2 * time.Second},
+			newScripted(func(context.Context, string, int) (string, error) {
+				return "# TYPE requests_total counter\nrequests_total 1\n", nil
+			}))
+		r.Final(context.Background())
+		end := time.Now()
 		time.Sleep(500 * time.Millisecond)
-		r.Settle(context.Background(), end)
+		r.Settle(context.Background(), end, notYet)
 		if got := time.Since(end); got != 2*time.Second {
 			t.Errorf("waited until %s after the end", got)
 		}
-		r.Settle(context.Background(), end)
+		r.Settle(context.Background(), end, notYet)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		r.Settle(ctx, time.Now())
+		r.Settle(ctx, time.Now(), notYet)
 		if got := time.Since(end); got != 3*time.Second {
 			t.Errorf("waited until %s after the end", got)
 		}
 	})
+}
+
+// Nothing is waited for once the servers have counted all that the client knows of.
+func TestSettleEndsWhenAllIsCounted(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		after int // looks until all is counted
+		waits time.Duration
+	}{{"at once", 0, 0}, {"at the second look", 2, 750 * time.Millisecond}} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				r := newRig(t, Options{URLs: []string{"h"}, FlushPeriod: 2 * time.Second},
+					newScripted(func(context.Context, string, int) (string, error) {
+						asked++
+						return fmt.Sprintf("# TYPE requests_total counter\nrequests_total %d\n", asked), nil
+					}))
+				r.Final(context.Background())
+				end := time.Now()
+				r.Settle(context.Background(), end, func() bool { return asked > c.after })
+				if got := time.Since(end); got != c.waits {
+					t.Errorf("waited for %s, want %s", got, c.waits)
+				}
+				if said := strings.Contains(strings.Join(r.log.lines, "\n"), "waiting up to 2.0 s"); said != (c.waits > 0) {
+					t.Errorf("the log is %q", r.log.lines)
+				}
+			})
+		})
+	}
 }
 
 // Requests that a server counts after their replies belong to the run; what a server that is done says then is
@@ -284,18 +332,22 @@ func TestSettleWaitsForLateCounters(t *testing.T) {
 	for _, c := range []struct {
 		name, series string
 		late, kept   []float64 // what the pages say from the final one on
+		none         bool      // it counts no requests
 	}{
-		{"late", "vllm:request_success_total", []float64{14, 16, 16, 17}, []float64{14, 16, 17}},
-		{"once a second", "vllm:request_success_total", []float64{14, 14, 14, 17}, []float64{14, 17}},
-		{"for long", "http_requests_total{handler=\"/v1/completions\"}", []float64{1, 2, 3, 4, 5},
-			[]float64{1, 2, 3, 4}},
-		{"done", "vllm:request_success_total", []float64{16, 16, 16, 16}, []float64{16}},
-		{"processor time", "process_cpu_seconds_total", []float64{1, 2, 3, 4}, []float64{1}},
-		{"the page itself", "http_requests_total{handler=\"/metrics\"}", []float64{1, 2, 3, 4}, []float64{1}},
-		{"the page among others", "http_requests_total", []float64{1, 2, 3, 4}, []float64{1}},
-		{"a queue", "vllm:num_requests_running", []float64{1, 2, 3, 4}, []float64{1}},
-		{"restarted", "vllm:request_success_total", []float64{16, 0, 1, 2}, []float64{16}},
-		{"tokens", "llamacpp:tokens_predicted_total", []float64{5, 9, 9, 9}, []float64{5, 9}},
+		{name: "late", series: "vllm:request_success_total", late: []float64{14, 16, 16, 17}, kept: []float64{14, 16, 17}},
+		{name: "once a second", series: "vllm:request_success_total", late: []float64{14, 14, 14, 17},
+			kept: []float64{14, 17}},
+		{name: "for long", series: "http_requests_total{handler=\"/v1/completions\"}", late: []float64{1, 2, 3, 4, 5},
+			kept: []float64{1, 2, 3, 4}},
+		{name: "done", series: "vllm:request_success_total", late: []float64{16, 16, 16, 16}, kept: []float64{16}},
+		{name: "processor time", series: "process_cpu_seconds_total", late: []float64{1, 2}, kept: []float64{1}, none: true},
+		{name: "the page itself", series: "http_requests_total{handler=\"/metrics\"}", late: []float64{1, 2},
+			kept: []float64{1}, none: true},
+		{name: "the page among others", series: "http_requests_total", late: []float64{1, 2}, kept: []float64{1},
+			none: true},
+		{name: "a queue", series: "vllm:num_requests_running", late: []float64{1, 2}, kept: []float64{1}, none: true},
+		{name: "restarted", series: "vllm:request_success_total", late: []float64{16, 0, 1, 2}, kept: []float64{16}},
+		{name: "tokens", series: "llamacpp:tokens_predicted_total", late: []float64{5, 9, 9, 9}, kept: []float64{5, 9}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -310,14 +362,17 @@ func TestSettleWaitsForLateCounters(t *testing.T) {
 						asked++
 						return fmt.Sprintf("# TYPE %s %s\n%s %g\n", family, kind, c.series, c.late[n]), nil
 					}))
-				end := time.Now()
+				end, waits, pages := time.Now(), 2*time.Second, 4
+				if c.none {
+					waits, pages = 0, 1
+				}
 				r.Final(context.Background())
-				r.Settle(context.Background(), end)
-				if got := time.Since(end); got != 2*time.Second {
-					t.Errorf("waited until %s after the end", got)
+				r.Settle(context.Background(), end, notYet)
+				if got := time.Since(end); got != waits {
+					t.Errorf("waited until %s after the end, want %s", got, waits)
 				}
 				r.Finish(context.Background())
-				if got := r.values("http://h/metrics"); !slices.Equal(got, c.kept) || asked != 4 {
+				if got := r.values("http://h/metrics"); !slices.Equal(got, c.kept) || asked != pages {
 					t.Errorf("kept %v of %d pages, want %v", got, asked, c.kept)
 				}
 				if got := r.Store().Endpoints()[0].Info().TotalFetches; got != int64(len(c.kept)) {

@@ -128,11 +128,11 @@ func (c *Collector) read(e *endpoint, got page) *notPrometheus {
 		return nil
 	}
 	if got.reason != scheduled {
-		counted := requestsCounted(e.samples)
+		counted, counts := requestsCounted(e.samples)
 		if got.reason == settling && counted <= e.counted {
 			return nil
 		}
-		e.counted = counted
+		e.counted, e.counts = counted, counts
 	}
 	c.keep(e, &got, duplicate)
 	return nil

@@ -176,6 +176,27 @@ func Reconcile(s *ServerTotals, c *ClientTotals) *Reconciliation {
 	return r
 }
 
+// CaughtUp reports whether the server has counted all that the client knows to be over: each quantity that is counted
+// exactly on both sides is as large at the server, and there is one. Requests of a warm-up at the border might stand for
+// those that are missing: with any it is not known.
+func (r *Reconciliation) CaughtUp() bool {
+	if r == nil || r.Client.InFlight > 0 || r.Client.WarmUp > 0 {
+		return false
+	}
+	compared := false
+	for _, q := range []Quantity{Requests, PromptTokens, GeneratedTokens} {
+		row := r.Row(q)
+		if row == nil || row.Status == Absent || row.Tokenized {
+			continue
+		}
+		if row.Server < row.Client-0.5 {
+			return false
+		}
+		compared = true
+	}
+	return compared
+}
+
 // onePage reports whether one of several equal pages fits the client better than their sum.
 func (r *Reconciliation) onePage() bool {
 	for _, q := range []Quantity{Requests, PromptTokens, GeneratedTokens} {

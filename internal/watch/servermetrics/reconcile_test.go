@@ -167,6 +167,39 @@ func TestCausesOfDifferences(t *testing.T) {
 	}
 }
 
+// The end of a run waits until the server has caught up.
+func TestAServerCatchesUp(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		server *ServerTotals
+		client *ClientTotals
+		want   bool
+	}{
+		{"all is counted", counting(100, 5000, 2000), run(), true},
+		{"half a token", counting(100, 5000, 1999.6), run(), true},
+		{"requests of others, too", counting(150, 7500, 3000), run(), true},
+		{"a request is missing", counting(99, 5000, 2000), run(), false},
+		{"tokens are missing", counting(100, 5000, 1980), run(), false},
+		{"no counter of requests", counting(-1, -1, 2000), run(), true},
+		{"nothing to compare", counting(-1, -1, -1), run(), false},
+		{"tokens by another tokenizer", counting(100, 4000, 1000), tokenized(), true},
+		{"only such tokens", counting(-1, 5000, 2000), tokenized(), false},
+	} {
+		if got := Reconcile(c.server, c.client).CaughtUp(); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	border := run()
+	border.InFlight = 1
+	if Reconcile(counting(100, 5000, 2000), border).CaughtUp() {
+		t.Error("a request of the warm-up may stand for one that is missing")
+	}
+	var none *Reconciliation
+	if none.CaughtUp() {
+		t.Error("there is nothing to compare")
+	}
+}
+
 func TestPagesThatDidNotAnswerAreNamed(t *testing.T) {
 	s := counting(50, 2500, 1000)
 	s.Silent = 1

@@ -68,6 +68,8 @@ type Options struct {
 	Files    Files
 	// Dir is the folder of the files, which the short report names.
 	Dir string
+	// Earlier says what became of the results of earlier runs; "" where there were none.
+	Earlier string
 	// Part leaves out of the short report what the report of a series says at its end.
 	Part bool
 	// More are the last lines of the short report.
@@ -83,11 +85,11 @@ type Thresholds struct {
 	OSLTokens  int64
 }
 
-// DefaultGroups are the groups printed unless the user names others: all of them.
+// DefaultGroups are the groups printed unless the user names others: all of them, the headline figures first.
 func DefaultGroups() []metrics.Group {
 	return []metrics.Group{
-		metrics.GroupEffective, metrics.GroupActive, metrics.GroupUsage, metrics.GroupCache,
-		metrics.GroupPrediction, metrics.GroupAudio, metrics.GroupReasoning, metrics.GroupDefault,
+		metrics.GroupDefault, metrics.GroupEffective, metrics.GroupActive, metrics.GroupUsage, metrics.GroupCache,
+		metrics.GroupPrediction, metrics.GroupAudio, metrics.GroupReasoning,
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/trust"
+	"aiperf/internal/wire/api"
 )
 
 // Fact is a line of the short report: its name and its text.
@@ -67,6 +68,7 @@ func RenderShort(w io.Writer, r *summary.Result, o Options) error {
 	default:
 		p.throughputLine(r)
 		p.latencyLines(r, true)
+		p.unstreamed(r, &asked)
 		p.timeLine(r)
 		p.shareLines(r)
 		p.accuracyLines(r.Accuracy)
@@ -296,6 +298,16 @@ var latencies = [...]struct{ tag, name string }{
 
 var shortRanks = [...]float64{50, 90, 99}
 
+// unstreamed says what the report lacks because the replies came whole, if they could have been streamed.
+func (p *page) unstreamed(r *summary.Result, asked *summary.Configured) {
+	about, known := api.Lookup(asked.EndpointType)
+	if asked.Streaming || !known || !about.Streams || !about.ProducesTokens ||
+		metrics.Find(r.Metrics, "time_to_first_token") != nil {
+		return
+	}
+	p.row("streaming", only("off: no time to first token and no inter token latency; --streaming measures them"))
+}
+
 // latencyLines appends percentiles in columns; remarks asks for which of them there are few samples.
 func (p *page) latencyLines(r *summary.Result, remarks bool) {
 	type line struct {
@@ -456,6 +468,7 @@ func (p *page) fileLines(o *Options) {
 	if o.Dir != "" {
 		p.path("files", o.Dir+string(filepath.Separator))
 	}
+	p.row("earlier", only(o.Earlier))
 	p.path("tables", o.Files.Text)
 	p.path("page", o.Files.HTML)
 }

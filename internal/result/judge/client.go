@@ -69,11 +69,17 @@ func (f *view) early() (Finding, bool) {
 	return l, true
 }
 
+// ClientLimited is what is said of a run whose client was the bottleneck, where the client's report is not at hand.
+func ClientLimited() Finding {
+	return Finding{Code: CodeClient, Kind: Cause, Level: Bad, Title: stateOf[CodeClient].Title, Confidence: Certain,
+		Text:  "The client was the bottleneck; the server may be faster than the figures say.",
+		Brief: "this client: the server may be faster than the figures"}
+}
+
 // client says that the client limited the run.
 func (f *view) client() (Finding, bool) {
-	l := Finding{Code: CodeClient, Level: Bad, Title: "Client limited", Confidence: Certain,
-		Text:  "The client was the bottleneck; the server may be faster than the figures say. " + f.ownShare(),
-		Brief: "this client: the server may be faster than the figures"}
+	l := ClientLimited()
+	l.Text += " " + f.ownShare()
 	if why := f.clientReason(); why != nil {
 		l.Text = "The client was the bottleneck, so that the server may be faster than the figures say: " +
 			why.Message + ". " + f.ownShare()

@@ -61,10 +61,13 @@ func (e *Failure) tooMany() bool {
 // busyWords are in messages of servers that refuse because they have too much to do.
 var busyWords = []string{"queue", "overload", "capacity", "too many", "busy", "rate limit"}
 
+// Overloaded is the title of a run whose server fell behind, whoever found it.
+const Overloaded = "Server overloaded"
+
 // overload is an open load beyond what the server can take.
 func (f *view) overload() (Finding, bool) {
 	g := &f.growth
-	l := Finding{Code: CodeOverload, Level: Bad, Title: "Server overloaded"}
+	l := Finding{Code: CodeOverload, Level: Bad, Title: Overloaded}
 	if !g.grows {
 		return l, false
 	}

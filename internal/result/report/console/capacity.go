@@ -15,6 +15,10 @@ func RenderCapacity(w io.Writer, c *answer.Capacity, o Options) error {
 	p.field("Answer", c.Headline(), outcomeStyle(c.Outcome))
 	p.field("Limits", limitTexts(c.Limits), plain)
 	p.field("Bound first", c.Bound(), plain)
+	if c.Why != nil {
+		p.field("Why", c.Why.Title+": "+c.Why.Text, plain)
+		p.field("Try", c.Why.Advice, plain)
+	}
 	p.field("Knee", c.Curve.Point(c.Curve.Knee), plain)
 	p.field("Recommended", c.Curve.Point(c.Curve.Recommended), plain)
 	if c.Price != nil {

@@ -38,7 +38,7 @@ func (s *System) state() (State, bool) {
 		states = append(states, s.Runs[i].Figures.Judgement.State)
 	}
 	worst := judge.Worst(states...)
-	return State{worst.Level, judge.Words(worst.Title)}, worst.Level == judge.Bad || worst.Level == judge.Warn
+	return State{worst.Level, judge.Words(worst.Title)}, worst.Wrong()
 }
 
 // stateText joins states to a sentence; "" without any.

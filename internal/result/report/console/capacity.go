@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"aiperf/internal/result/answer"
+	"aiperf/internal/result/judge"
 )
 
 // RenderCapacity writes how much load a server takes within limits: the answer with its interval, what bound first,
@@ -41,11 +42,11 @@ func RenderCapacity(w io.Writer, c *answer.Capacity, o Options) error {
 func outcomeStyle(o answer.Outcome) style {
 	switch o {
 	case answer.NotEvenSmallest:
-		return red
+		return looks[judge.Bad]
 	case answer.Undecided:
-		return yellow
+		return looks[judge.Warn]
 	}
-	return green
+	return looks[judge.Good]
 }
 
 // fieldWidth is the width of the names of fields.

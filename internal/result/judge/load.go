@@ -241,6 +241,9 @@ func (f *view) load() (Finding, bool) {
 		l.Text += ", and the server had no queue: it may take more."
 	case keptUp:
 		l.Text += "; it may take more."
+	case f.FileOnly:
+		return Finding{Code: CodeNotKnown, Level: Plain, Title: "The limit is not known", Brief: l.Brief, Advice: find,
+			Text: l.Text + "; the summary does not say whether requests waited at the server."}, true
 	default:
 		return Finding{Code: CodeNotKnown, Level: Plain, Title: "The limit is not known", Brief: l.Brief, Advice: find,
 			Text: l.Text + "; no metrics of the server say whether requests waited there."}, true
@@ -273,6 +276,9 @@ func (f *view) asked() (l Finding, more string) {
 	}
 	l = Finding{Code: CodeNotKnown, Level: Plain, Title: "The limit is not known", Advice: find}
 	l.Text = "Nothing shows that the server could not keep up with the load."
+	if f.FileOnly {
+		l.Text = "The summary does not say what limited the run."
+	}
 	return l, ""
 }
 

@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/config/settings"
 	"aiperf/internal/experiment/capacity"
 	"aiperf/internal/publish/progress"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/run"
 	"aiperf/internal/view/runlog"
@@ -245,8 +246,8 @@ func measureStages(ctx context.Context, e *command.Env, o *quickOptions, f found
 		stages = append(stages, stage)
 		verdict := "within the limits"
 		switch {
-		case stage.ClientLimited:
-			verdict = "this machine is the limit"
+		case stage.ClientLimited():
+			verdict = judge.Words(stage.Judged.State.Title)
 		case !stage.Holds(limits):
 			verdict = "beyond the limits"
 		}
@@ -258,15 +259,14 @@ func measureStages(ctx context.Context, e *command.Env, o *quickOptions, f found
 func measureStage(e *command.Env, cfg *config.Run, users int, limits capacity.QuickLimits, tokenizers *run.Tokenizers,
 	interrupts *interrupts) (capacity.Stage, error) {
 	ends := make(chan run.End, len(cfg.Phases))
-	judge := capacity.NewJudge(cfg, capacity.JudgeOptions{Filters: limits.Filters(), End: ends})
-	watch := &capacity.StageWatch{}
+	judging := capacity.NewJudge(cfg, capacity.JudgeOptions{Filters: limits.Filters(), End: ends})
 	log := quietLog(e.Terminal, cfg)
 	defer log.Close()
 	outcome, err := run.Execute(context.Background(), cfg,
 		run.Options{Version: command.Version, Log: log, Stop: interrupts.Stop,
-			Observers: []progress.Observer{judge, watch}, Ends: ends, Tokenizers: tokenizers})
+			Observers: []progress.Observer{judging}, Ends: ends, Tokenizers: tokenizers})
 	if noResults := new(run.NoResultsError); err != nil && !errors.As(err, &noResults) {
 		return capacity.Stage{}, err
 	}
-	return capacity.StageOf(users, outcome, err, limits, watch), nil
+	return capacity.StageOf(users, outcome, err, limits), nil
 }

@@ -49,7 +49,7 @@ func (s *Sweep) Document() artifact.Object {
 // limited counts the runs of a cell in which the client was the bottleneck.
 func (c *Cell) limited() (n int) {
 	for i := range c.Runs {
-		if c.Runs[i].Succeeded() && c.Runs[i].ClientLimited {
+		if c.Runs[i].Succeeded() && c.Runs[i].ClientLimited() {
 			n++
 		}
 	}

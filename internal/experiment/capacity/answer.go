@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
+	"aiperf/internal/result/judge"
 )
 
 // spent is what the probes cost so far, warm-ups included.
@@ -76,7 +77,7 @@ func (s *Study) Members(full *answer.Capacity) artifact.Object {
 		d.BoundFirst = new(s.Limits[a.Binding].String())
 	}
 	if full != nil {
-		d.Notes, d.Spent = full.Notes, new(full.Spent.Document())
+		d.Notes, d.Spent, d.Why = full.Notes, new(full.Spent.Document()), full.Why
 		if full.Binding >= 0 {
 			d.Binding = &full.Binding
 		}
@@ -117,10 +118,9 @@ func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) 
 		c.High = math.NaN()
 	}
 	c.BoundBy = s.boundBy(&a)
-	if n := a.Limited - len(s.unreached); n > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf(
-			"probes that the machine of the client limited, and that do not count: %d of "+
-				"%d; stop what else runs on it", n, a.Probes))
+	if list := s.limitedLoads(); len(list) > 0 {
+		of := judge.LimitedLoads(c.Loads(list))
+		c.Notes = append(c.Notes, judge.Words(of.Text)+" These probes do not count: "+of.Advice)
 	}
 	if n := len(s.unreached); n > 0 {
 		c.Notes = append(c.Notes, fmt.Sprintf("probes whose replies ended before the length asked for, and that do not "+
@@ -136,6 +136,9 @@ func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) 
 		c.Binding = -1 // no limit was missed
 	}
 	c.Complete(whole)
+	if why := s.why(c.Beyond); why != nil {
+		c.Why = why
+	}
 	if text := c.Contradiction(whole); text != "" && len(a.Disputed) == 0 {
 		c.Notes = append(c.Notes, text)
 	}
@@ -167,11 +170,12 @@ func (s *Study) boundBy(a *boundary.Answer) string {
 		}
 		return "the server refuses longer " + what + ": " + s.load().Value(refused) + " were too long for it" + with
 	case a.Saturated:
-		return "the server fell behind: the work in the system grew before a limit was missed"
+		return judge.Words(judge.Overloaded) + ": the work in the system grew before a limit was missed"
 	case a.Reason == boundary.CapacityClientLimited && len(s.unreached) > 0:
 		return "the server: it ended longer replies by itself"
 	case a.Reason == boundary.CapacityClientLimited:
-		return "the client: this machine could not load the server further"
+		of := judge.ClientLimited()
+		return of.Brief
 	}
 	return ""
 }

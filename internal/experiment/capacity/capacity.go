@@ -58,6 +58,7 @@ import (
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/experiment/sweep"
+	"aiperf/internal/result/judge"
 )
 
 // Planner is the name of the planner in search_history.json.
@@ -185,6 +186,8 @@ type Study struct {
 	// refused are the lengths of prompts that the server refused as too long, unreached those whose replies were too
 	// short.
 	refused, unreached []float64
+	// told are the runs so far.
+	told []probe
 }
 
 // New begins a study.
@@ -208,6 +211,7 @@ func New(q Question) (*Study, error) {
 func (s *Study) Trial(r *series.Run) (loop.Trial, artifact.Object) {
 	t, extra := s.Judges.Trial(r)
 	at := loadOf(r)
+	s.told = append(s.told, probe{at, t.Limited != "" && r.Succeeded(), r.Judged})
 	if t.Refused != "" {
 		s.refused = append(s.refused, at)
 	}
@@ -218,6 +222,36 @@ func (s *Study) Trial(r *series.Run) (loop.Trial, artifact.Object) {
 		}
 	}
 	return t, extra
+}
+
+// probe is a run of the search: its load, whether the client was the bottleneck, and what is to be thought of it.
+type probe struct {
+	load    float64
+	limited bool
+	judged  judge.Judgement
+}
+
+// limitedLoads are those at which the client was the bottleneck, each once, in ascending order.
+func (s *Study) limitedLoads() (list []float64) {
+	for i := range s.told {
+		if p := &s.told[i]; p.limited {
+			list = append(list, p.load)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// why returns what the judgement of a probe at a load says made it slow; nil where none does.
+func (s *Study) why(load float64) *judge.Finding {
+	for i := range s.told {
+		if p := &s.told[i]; p.load == load && !p.limited {
+			if f, found := p.judged.Explains(); found {
+				return &f
+			}
+		}
+	}
+	return nil
 }
 
 // loadOf returns the load of a run, NaN if it has none.

@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/experiment/search/boundary"
 	"aiperf/internal/experiment/search/loop"
 	"aiperf/internal/experiment/series"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/run"
 )
 
@@ -118,7 +119,7 @@ func (s *Judges) Trial(r *series.Run) (loop.Trial, artifact.Object) {
 		t.Refused = v.Refused
 	case v.ClientLimited:
 		s.last.Verdict = boundary.ClientLimited
-		t.Limited = "the machine of the client was the bottleneck"
+		t.Limited = judge.ClientLimited().Words()
 	case v.Saturated:
 		s.last.Verdict = boundary.Saturated
 		t.Saturated = v.Evidence

@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
+	"aiperf/internal/result/judge"
 )
 
 // Opening says in two lines what is searched.
@@ -50,9 +51,9 @@ func (s *Study) Line(number int, load float64, r *series.Run, feasible bool) str
 	case !r.Succeeded():
 		return uncounted + r.Err
 	case v.ClientLimited:
-		return uncounted + "the machine of the client was the bottleneck"
+		return uncounted + judge.ClientLimited().Words()
 	case v.Saturated:
-		return beyond + ": the server falls behind; " + v.Evidence
+		return beyond + ": " + judge.Words(judge.Overloaded) + "; " + v.Evidence
 	case slices.Contains(s.unreached, load):
 		return uncounted + s.tooShortIn(r)
 	case feasible:
@@ -62,6 +63,9 @@ func (s *Study) Line(number int, load float64, r *series.Run, feasible bool) str
 	}
 	if figure := s.nearest(r); figure != "" {
 		text += ": " + figure
+	}
+	if why, found := r.Judged.Explains(); found && !feasible {
+		text += "; " + why.Brief
 	}
 	if v.EndedEarly {
 		text += fmt.Sprintf("; %s sure after %s, %s saved", confidenceText(v.Confidence),

@@ -35,9 +35,10 @@ func TestLineSaysWhatAProbeShowed(t *testing.T) {
 			"over 99.9 % sure after 7 s, 53 s saved", ttft: 900,
 			verdict: capacity.Verdict{EndedEarly: true, Confidence: 0.99999, Saved: 53 * time.Second}},
 		{want: "Probe 3: concurrency 40 is beyond the limits: Request Error Rate 50 % (limit 1 %)", ttft: 120, errors: 50},
-		{want: "Probe 3: concurrency 40 does not count: the machine of the client was the bottleneck",
+		{want: "Probe 3: concurrency 40 does not count: the client was the bottleneck; the server may be faster than the " +
+			"figures say",
 			verdict: capacity.Verdict{ClientLimited: true}},
-		{want: "Probe 3: concurrency 40 is beyond the limits: the server falls behind; the work grew",
+		{want: "Probe 3: concurrency 40 is beyond the limits: server overloaded; the work grew",
 			verdict: capacity.Verdict{Saturated: true, Evidence: "the work grew"}},
 		{want: "Probe 3: concurrency 40 does not count: no connection", err: "no connection"},
 	} {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/result/judge"
 )
 
 // Port is a port on which servers usually listen.
@@ -55,6 +56,12 @@ func (l QuickLimit) Stat() string { return fmt.Sprintf("p%d", l.Percentile) }
 // QuickLimits are those of a stage.
 type QuickLimits struct{ TTFT, ITL QuickLimit }
 
+// texts are the limits in words.
+func (l QuickLimits) texts() []string {
+	return []string{"TTFT " + l.TTFT.Stat() + " <= " + milliseconds(l.TTFT.Milliseconds),
+		"ITL " + l.ITL.Stat() + " <= " + milliseconds(l.ITL.Milliseconds)}
+}
+
 // maxErrorShare is the share of failed requests up to which a stage holds.
 const maxErrorShare = 0.01
 
@@ -66,20 +73,22 @@ type Stage struct {
 	// PerUser and Total are output tokens per second; Requests is their number, Failed the share that failed.
 	PerUser, Total   float64
 	Requests, Failed float64
-	// ClientLimited reports that this program or its machine was the bottleneck.
-	ClientLimited bool
-	// Queue is the mean number of requests that waited in the server, KV the highest share of its cache in use, Cached
-	// the share of prompt tokens from its cache, in percent; NaN where the server does not say.
-	Queue, KV, Cached float64
+	// Throughput is in requests per second, Latency the mean of a request.
+	Throughput, Latency float64
+	// Judged is what is to be thought of the run; it has no findings where the run has no results.
+	Judged judge.Judgement
 	// Error is the most frequent one.
 	Error string
 }
 
 // Holds reports whether the stage meets the limits.
 func (s *Stage) Holds(l QuickLimits) bool {
-	return !s.ClientLimited && s.Failed <= maxErrorShare && s.TTFTLimited <= l.TTFT.Milliseconds &&
+	return !s.ClientLimited() && s.Failed <= maxErrorShare && s.TTFTLimited <= l.TTFT.Milliseconds &&
 		!(s.ITLLimited > l.ITL.Milliseconds) // a reply of one token has none
 }
+
+// ClientLimited reports that the client was the bottleneck, so that the stage says nothing about the server.
+func (s *Stage) ClientLimited() bool { return s.Judged.Has(judge.CodeClient) }
 
 // room is how many times the figures could grow, at least, until a limit breaks.
 func (s *Stage) room(l QuickLimits) float64 {
@@ -104,8 +113,9 @@ func NextUsers(stages []Stage, l QuickLimits, most int) (users int, more bool) {
 	if fails != nil {
 		top = fails.Users
 	}
-	for _, s := range stages {
-		if s.ClientLimited && (top == 0 || s.Users < top) {
+	for i := range stages {
+		s := &stages[i]
+		if s.ClientLimited() && (top == 0 || s.Users < top) && (holds == nil || s.Users > holds.Users) {
 			top = s.Users
 		}
 	}
@@ -130,19 +140,29 @@ func NextUsers(stages []Stage, l QuickLimits, most int) (users int, more bool) {
 	return min(max(middle, holds.Users+1), top-1), true
 }
 
-// bounds returns the stage with the most users that holds below the first that fails, and that one; nil where there is
-// none.
-func bounds(stages []Stage, l QuickLimits) (holds, fails *Stage) {
+// judged is what the stages say together.
+func judged(stages []Stage, l QuickLimits) judge.SweepAnswer {
+	of := judge.Loads{Name: "users", Counted: true, Effort: true, Objectives: l.texts()}
 	for i := range stages {
 		s := &stages[i]
-		if !s.Holds(l) && !s.ClientLimited && (fails == nil || s.Users < fails.Users) {
-			fails = s
-		}
+		of.Cells = append(of.Cells, judge.Load{Value: float64(s.Users), Throughput: s.Throughput, Goodput: math.NaN(),
+			Good: math.NaN(), TTFT: s.TTFT, ITL: s.ITL, Latency: s.Latency, ClientLimited: s.ClientLimited(),
+			Missed: !s.Holds(l)})
+	}
+	return judge.Sweep(&of)
+}
+
+// bounds returns the stage with the most users that holds, and the smallest beyond it that fails; nil where there is
+// none.
+func bounds(stages []Stage, l QuickLimits) (holds, fails *Stage) {
+	if at := judged(stages, l).Allowed; at >= 0 {
+		holds = &stages[at]
 	}
 	for i := range stages {
 		s := &stages[i]
-		if s.Holds(l) && (fails == nil || s.Users < fails.Users) && (holds == nil || s.Users > holds.Users) {
-			holds = s
+		if !s.Holds(l) && !s.ClientLimited() && (holds == nil || s.Users > holds.Users) &&
+			(fails == nil || s.Users < fails.Users) {
+			fails = s
 		}
 	}
 	return holds, fails
@@ -175,8 +195,7 @@ func QuickAnswer(stages []Stage, f QuickFacts) []string {
 	for _, s := range stages {
 		requests += s.Requests
 	}
-	limits := fmt.Sprintf("TTFT %s <= %s and ITL %s <= %s", l.TTFT.Stat(), milliseconds(l.TTFT.Milliseconds),
-		l.ITL.Stat(), milliseconds(l.ITL.Milliseconds))
+	limits := strings.Join(l.texts(), " and ")
 	lines := []string{fmt.Sprintf("Server:    %s (%d runs, %.0f requests, %.0f s)", f.Server, len(stages), requests,
 		f.Took.Seconds())}
 	if first := &stages[0]; math.IsNaN(first.TTFT) {
@@ -233,68 +252,42 @@ func shared(s *Stage) string {
 	return fmt.Sprintf("%s tokens/s each, %s in total", number(rate), number(s.Total))
 }
 
-// beyond describes the smallest stage that fails, and why.
+// beyond describes the smallest stage that fails, and why, as the judgement of its run has it, or where that says nothing
+// the curves of all stages.
 func beyond(stages []Stage, holds, fails *Stage, l QuickLimits) string {
-	last, limited := &stages[len(stages)-1], 0
-	for _, s := range stages {
-		if s.ClientLimited && (limited == 0 || s.Users < limited) {
-			limited = s.Users
+	whole := judged(stages, l)
+	if fails == nil {
+		if limited, found := whole.Find(judge.CodeLoadsLimited); found {
+			return "not known: " + limited.Words() + ". Next: " + limited.Advice
 		}
-	}
-	switch {
-	case fails == nil && limited > 0:
-		return fmt.Sprintf("not known: at %s this machine was the bottleneck, not the server; measure from another one, "+
-			"or stop what else runs here", users(limited))
-	case fails == nil:
 		return fmt.Sprintf("not reached: the limits hold at %s; a longer run (--seconds) or more users (--max-users) find "+
-			"the end", users(last.Users))
-	}
-	base := holds
-	if base == nil {
-		base = &stages[0]
+			"the end", users(stages[len(stages)-1].Users))
 	}
 	if fails.Requests == 0 || fails.Failed == 1 {
 		return fmt.Sprintf("at %s no request succeeded%s", users(fails.Users), because(fails.Error))
 	}
-	what := fmt.Sprintf("at %s TTFT %s is %s and ITL %s %s", users(fails.Users), l.TTFT.Stat(),
+	text := fmt.Sprintf("at %s TTFT %s is %s and ITL %s %s", users(fails.Users), l.TTFT.Stat(),
 		milliseconds(fails.TTFTLimited), l.ITL.Stat(), milliseconds(fails.ITLLimited))
-	return what + ": " + reason(base, fails, l)
+	why, found := fails.Judged.Explains()
+	if !found {
+		why, found = whole.Shape()
+	}
+	if !found && holds == nil {
+		why, found = whole.Find(judge.CodeNoneAllowed)
+	}
+	if !found {
+		return text
+	}
+	return text + ". " + said(&why)
 }
 
-// What the figures of a stage must show for one cause of its failure to be named.
-const (
-	// fullCache is the share of the KV cache in percent from which it counts as full: what is left holds no request
-	// more.
-	fullCache = 95
-	// queueing is the mean number of waiting requests from which the server's own queue is the cause.
-	queueing = 0.5
-	// slowdown is the ratio of the times between tokens below which the server writes as fast as before.
-	slowdown = 1.2
-)
-
-// reason says why a stage fails that has more users than base, by the first cause that shows: what the server says of
-// itself comes before what latencies suggest.
-func reason(base, fails *Stage, l QuickLimits) string {
-	slower := fails.ITL / base.ITL
-	late := fails.TTFTLimited > l.TTFT.Milliseconds
-	switch {
-	case fails.Failed > maxErrorShare:
-		return fmt.Sprintf("%.0f %% of the requests fail%s", 100*fails.Failed, because(fails.Error))
-	case fails.KV >= fullCache:
-		return fmt.Sprintf("the server's KV cache is full (%.0f %%), so that requests wait for room in it", fails.KV)
-	case fails.Queue >= queueing:
-		return fmt.Sprintf("requests wait in the server's own queue, %s at a time on average", number(fails.Queue))
-	case base == fails:
-		return "the server is slower than the limits even alone"
-	case late && slower < slowdown:
-		return "requests wait before their first token while the server writes as fast as before: its own queue, or " +
-			"prompts that it reads one after the other"
-	case late && slower >= slowdown:
-		return fmt.Sprintf("the server shares its computing among all: prompts wait, and a token takes %.1f times as long "+
-			"as with %s", slower, users(base.Users))
+// said writes a finding with what to do, without a full stop.
+func said(f *judge.Finding) string {
+	text := f.Title + ": " + f.Text
+	if f.Advice == "" {
+		return strings.TrimSuffix(text, ".")
 	}
-	return fmt.Sprintf("the server shares its computing among all: a token takes %.1f times as long as with %s", slower,
-		users(base.Users))
+	return text + " Next: " + f.Advice
 }
 
 func because(text string) string {

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"aiperf/internal/experiment/capacity"
+	"aiperf/internal/result/judge"
+	"aiperf/internal/watch/servermetrics"
+	"aiperf/internal/watch/trust"
 )
 
 var usual = capacity.QuickLimits{TTFT: capacity.QuickLimit{95, 1000}, ITL: capacity.QuickLimit{95, 50}}
@@ -15,10 +18,19 @@ var usual = capacity.QuickLimits{TTFT: capacity.QuickLimit{95, 1000}, ITL: capac
 func served(at int, slots int) capacity.Stage {
 	s := capacity.Stage{Users: at, TTFT: 40, TTFTLimited: 60, ITL: 8, ITLLimited: 9, PerUser: 125,
 		Total:    120 * float64(min(at, slots)),
-		Requests: 100, Queue: math.NaN(), KV: math.NaN(), Cached: math.NaN()}
+		Requests: 100, Throughput: 2 * float64(min(at, slots)), Latency: 500}
 	if at > slots {
-		s.TTFT, s.TTFTLimited, s.Queue = 900, 1500, float64(at-slots)
+		s.TTFT, s.TTFTLimited, s.Latency = 900, 1500, 1400
 	}
+	waiting, running := float64(max(at-slots, 0)), float64(min(at, slots))
+	s.Judged = judge.Judge(&judge.Facts{Successes: 100, Concurrency: float64(at),
+		Servers: &servermetrics.Load{Waiting: &waiting, Running: &running}})
+	return s
+}
+
+// unseen is a stage of a server without a metrics page.
+func unseen(s capacity.Stage) capacity.Stage {
+	s.Judged = judge.Judge(&judge.Facts{Successes: int64(s.Requests), Failed: int64(s.Failed * s.Requests)})
 	return s
 }
 
@@ -62,9 +74,9 @@ func TestTheNumberOfUsersIsFound(t *testing.T) {
 func TestTrapClientLimitedIsNeitherFeasibleNorNot(t *testing.T) {
 	stages := stagesOf(t, 256, func(users int) capacity.Stage {
 		s := served(users, 1000)
-		s.ClientLimited = users >= 20
-		if s.ClientLimited {
+		if users >= 20 {
 			s.TTFTLimited = 5000
+			s.Judged = judge.Judge(&judge.Facts{Successes: 100, Client: trust.Document{Verdict: trust.ClientLimited}})
 		}
 		return s
 	})
@@ -73,7 +85,7 @@ func TestTrapClientLimitedIsNeitherFeasibleNorNot(t *testing.T) {
 		t.Errorf("%d users", got)
 	}
 	lines := strings.Join(capacity.QuickAnswer(stages, capacity.QuickFacts{Limits: usual}), "\n")
-	if !strings.Contains(lines, "at least") || !strings.Contains(lines, "this machine was the bottleneck") {
+	if !strings.Contains(lines, "at least") || !strings.Contains(lines, "64 users the client was the bottleneck") {
 		t.Error(lines)
 	}
 }
@@ -86,22 +98,23 @@ func TestAnswersSayWhy(t *testing.T) {
 	}{
 		"its queue": {[]capacity.Stage{one, served(4, 1)},
 			[]string{"At once:   1 user within TTFT p95 <= 1 s and ITL p95 <= 50 ms: " +
-				"125 tokens/s each, 120 in total", "at 4 users TTFT p95 is 1.5 s", "own queue, 3 at a time"}},
+				"125 tokens/s each, 120 in total", "at 4 users TTFT p95 is 1.5 s", "Server queue: 3 requests waited", "--max-num-seqs"}},
 		"a full cache": {[]capacity.Stage{one, {Users: 4, Requests: 20, TTFTLimited: 3000, ITL: 9, ITLLimited: 12,
-			KV: 99, Queue: 3, PerUser: 100}},
-			[]string{"KV cache is full (99 %)"}},
-		"shared computing": {[]capacity.Stage{one, {Users: 4, Requests: 20, TTFTLimited: 90, ITL: 60, ITLLimited: 70,
-			KV: none, Queue: none}},
-			[]string{"a token takes 7.5 times as long as with 1 user"}},
-		"a queue that it does not report": {[]capacity.Stage{one,
-			{Users: 4, Requests: 20, TTFTLimited: 3000, ITL: 8, ITLLimited: 9, KV: none,
-				Queue: none}}, []string{"writes as fast as before"}},
-		"errors": {[]capacity.Stage{one, {Users: 4, Requests: 20, TTFTLimited: 90, ITL: 8, Failed: 0.25,
-			Error: "429 Too Many Requests"}},
-			[]string{"25 % of the requests fail: 429 Too Many Requests"}},
-		"too slow alone": {[]capacity.Stage{{Users: 1, Requests: 20, TTFT: 2000, TTFTLimited: 3000, ITL: 100,
-			ITLLimited: 100, KV: none, Queue: none}},
-			[]string{"At once:   0 users", "slower than the limits even alone"}},
+			PerUser: 100, Judged: judge.Judge(&judge.Facts{Successes: 20,
+				Servers: &servermetrics.Load{KVUsageMax: new(99.0)}})}},
+			[]string{"KV cache: The server's KV cache was full: up to 99 % in use"}},
+		"shared computing": {[]capacity.Stage{one, unseen(capacity.Stage{Users: 4, Requests: 20, TTFT: 50, TTFTLimited: 90,
+			ITL: 60, ITLLimited: 70, Latency: 3800, Throughput: 2.1})},
+			[]string{"time between tokens grows", "ITL × 7.5"}},
+		"a queue that it does not report": {[]capacity.Stage{one, unseen(capacity.Stage{Users: 4, Requests: 20, TTFT: 2000,
+			TTFTLimited: 3000, ITL: 8, ITLLimited: 9, Latency: 2500, Throughput: 2.1})},
+			[]string{"Requests wait before their first token"}},
+		"errors": {[]capacity.Stage{one, unseen(capacity.Stage{Users: 4, Requests: 20, TTFTLimited: 90, ITL: 8, Failed: 0.25,
+			Error: "429 Too Many Requests"})},
+			[]string{"5 of 25 requests failed (20 %)"}},
+		"too slow alone": {[]capacity.Stage{unseen(capacity.Stage{Users: 1, Requests: 20, TTFT: 2000, TTFTLimited: 3000,
+			ITL: 100, ITLLimited: 100})},
+			[]string{"At once:   0 users", "Not even 1 user keeps TTFT p95 <= 1 s"}},
 		"nothing": {[]capacity.Stage{{Users: 1, TTFT: none, TTFTLimited: math.Inf(1), Failed: 1,
 			Error: "no request succeeded"}},
 			[]string{"One user:  no request succeeded", "At once:   0 users"}},

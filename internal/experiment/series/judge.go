@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run"
 	"aiperf/internal/watch/servermetrics"
-	"aiperf/internal/watch/trust"
 )
 
 // longestError bounds the error text of a failed run, in bytes; its end is kept.
@@ -27,8 +26,8 @@ type Run struct {
 	Cancelled bool
 	// Metrics are those of the run in the order of its summary; nil unless it succeeded.
 	Metrics []metrics.Metric
-	// ClientLimited reports that the client was the bottleneck.
-	ClientLimited bool
+	// Judged is what is to be thought of the run; the zero value unless it succeeded.
+	Judged judge.Judgement
 	// Cached is how much of the prompts came from the server's prefix cache; nil where that is not known.
 	Cached *servermetrics.Cached
 }
@@ -36,9 +35,9 @@ type Run struct {
 // Succeeded reports whether the run counts.
 func (r *Run) Succeeded() bool { return r.Err == "" }
 
-// judge returns the result of a run. It succeeded if its process would have ended with 0, its summary has metrics, and
+// judged returns the result of a run. It succeeded if its process would have ended with 0, its summary has metrics, and
 // at least one request was successful.
-func judge(step *Step, f Finished, stop <-chan struct{}) Run {
+func judged(step *Step, f Finished, stop <-chan struct{}) Run {
 	r := Run{Info: step.Info, Artifacts: step.Config.Artifacts}
 	if f.Outcome != nil {
 		r.Cancelled = f.Outcome.Result.WasCancelled
@@ -52,7 +51,7 @@ func judge(step *Step, f Finished, stop <-chan struct{}) Run {
 	r.Err = fault(f, r.Cancelled)
 	if r.Err == "" {
 		r.Metrics, r.Cached = measured(&f.Outcome.Result), f.Outcome.Result.Cached
-		r.ClientLimited = limitedByClient(f.Outcome.Result.ClientHealth)
+		r.Judged = f.Outcome.Result.Judge()
 		r.Err = lack(r.Metrics)
 	}
 	if r.Err != "" {
@@ -62,11 +61,8 @@ func judge(step *Step, f Finished, stop <-chan struct{}) Run {
 	return r
 }
 
-// limitedByClient reports whether a client's own report says that it was the bottleneck.
-func limitedByClient(health artifact.Object) bool {
-	verdict, _ := health.Get("verdict")
-	return fmt.Sprint(verdict) == string(trust.ClientLimited)
-}
+// ClientLimited reports that the client was the bottleneck.
+func (r *Run) ClientLimited() bool { return r.Judged.Has(judge.CodeClient) }
 
 // CancelledRun is the error of a run that a signal ended.
 const CancelledRun = "cancelled before it was complete"

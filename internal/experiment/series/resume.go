@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
@@ -67,9 +66,7 @@ func Recorded(r Run, file []byte) (Run, error) {
 		}
 	}
 	r.Cached = f.Cached
-	if health, err := artifact.ParseObject(members["client_health"]); err == nil {
-		r.ClientLimited = limitedByClient(health)
-	}
+	r.Judged = f.Judgement
 	var info struct {
 		SweepID string `json:"sweep_id"`
 	}

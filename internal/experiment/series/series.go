@@ -97,7 +97,7 @@ func Execute(ctx context.Context, plan Plan, o Options) (runs []Run, stopped boo
 			o.Progress(len(runs)+1, &step)
 		}
 		o.Course.run(&step)
-		r := judge(&step, o.Execute(ctx, &step), o.Stop)
+		r := judged(&step, o.Execute(ctx, &step), o.Stop)
 		runs = append(runs, r)
 		o.Course.done(&step, &r, false)
 		if !r.Succeeded() && o.Failed != nil {

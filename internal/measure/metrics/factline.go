@@ -135,9 +135,11 @@ func RestoreMetric(rec *record.Record, tag string, value []byte) error {
 	if !ok {
 		return nil
 	}
-	if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
-		rec.Facts[m.field] = n
-		return nil
+	if m.toInternal == 1 { // a count, which is exact beyond what a float holds
+		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+			rec.Facts[m.field] = n
+			return nil
+		}
 	}
 	v, err := strconv.ParseFloat(string(value), 64)
 	if err != nil || math.Abs(v*m.toInternal) >= math.MaxInt64 {

@@ -33,9 +33,9 @@ func (t *Told) Scan(rec *record.Record, text []byte, at int) int {
 		return end
 	}
 	switch {
-	case !d.point:
+	case !d.point && t.fact.toInternal == 1:
 		rec.Facts[t.fact.field] = d.digits
-	case t.fact.toInternal == million:
+	case d.point && t.fact.toInternal == million:
 		n, ok := d.millionths()
 		if !ok {
 			return -1

@@ -84,6 +84,24 @@ func TestRowsAreReadBackAsTheyWere(t *testing.T) {
 	}
 }
 
+// Programs that rewrite JSON, such as jq, write 50.0 ms as 50: it stays 50 ms.
+func TestWholeMillisecondsAreMilliseconds(t *testing.T) {
+	const line = `{"metadata":{"request_start_ns":1},"metrics":{"request_latency":{"value":50,"unit":"ms"},` +
+		`"time_to_first_token":{"value":5e1,"unit":"ms"},"output_sequence_length":{"value":9007199254740993,"unit":"tokens"}},` +
+		`"facts":{}}`
+	with, err := Parse([]byte(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	without, err := Parse([]byte(strings.Replace(line, `"value":50,`, `"value":50.0,`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if with.Facts != without.Facts {
+		t.Errorf("%v, with a decimal point %v", with.Facts, without.Facts)
+	}
+}
+
 // manyLines are more than one batch.
 const manyLines = 500
 

@@ -43,6 +43,9 @@ func (c *Card) capacity(a *answer.Capacity) {
 	}
 	c.Figures = append([]CardFigure{f}, c.Figures...)
 	c.Findings = append(c.Findings, finding)
+	if a.Why != nil {
+		c.Findings = append(c.Findings, CardFinding{a.Why.Level, a.Why.Title, a.Why.Text})
+	}
 	c.Notes = append(c.Notes, a.Notes...)
 	if len(a.Curve.Points) > 0 {
 		c.Curve, c.Limits = &a.Curve, a.Limits

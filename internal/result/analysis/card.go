@@ -17,7 +17,6 @@ import (
 	"aiperf/internal/result/judge"
 	"aiperf/internal/result/library"
 	"aiperf/internal/result/summary"
-	"aiperf/internal/watch/trust"
 )
 
 // Card is what is shared of a result.
@@ -88,35 +87,29 @@ func ReadCard(path string) (*Card, error) {
 		return nil, err
 	}
 	if d.Kind != library.Run {
-		c.clients(found.Folders, facts, at)
+		c.states(found.Folders, facts, at)
 	}
 	return c, nil
 }
 
-// clients appends the verdict on the client in the runs that are a part of a result.
-func (c *Card) clients(folders []library.Folder, facts []library.Facts, at int) {
-	counts := map[string]int{}
-	runs := 0
+// states appends the worst state of the runs that are a part of a result.
+func (c *Card) states(folders []library.Folder, facts []library.Facts, at int) {
+	var states []judge.State
 	for i := range folders {
-		if folders[i].Kind == library.Run && isPart(folders, i, at) && facts[i].Verdict != "" {
-			counts[facts[i].Verdict]++
-			runs++
+		if folders[i].Kind == library.Run && isPart(folders, i, at) && facts[i].State.Code != "" {
+			states = append(states, facts[i].State)
 		}
 	}
-	for _, v := range [...]struct {
-		verdict string
-		level   judge.Level
-	}{{"client_limited", judge.Bad}, {"inconclusive", judge.Warn}, {"valid", judge.Good}} {
-		if n := counts[v.verdict]; n > 0 {
-			c.Findings = append(c.Findings, CardFinding{Level: v.level,
-				Title: fmt.Sprintf("Client %s in %d of %s", clientWord(trust.Verdict(v.verdict)), n, counted(float64(runs), "run"))})
-			return
-		}
+	worst := judge.Worst(states...)
+	if worst.Code == "" {
+		return
 	}
+	of := CardFinding{Level: worst.Level, Title: worst.Title}
+	if worst.Code == judge.StateComplete {
+		of.Title = fmt.Sprintf("%s complete", counted(float64(len(states)), "run"))
+	}
+	c.Findings = append(c.Findings, of)
 }
-
-// clientWord is a verdict as it stands behind "Client".
-func clientWord(verdict trust.Verdict) string { return strings.TrimPrefix(string(verdict), "client_") }
 
 // isPart reports whether a folder is a part of another one, or that one itself.
 func isPart(folders []library.Folder, i, of int) bool {

@@ -87,9 +87,6 @@ func (c *Card) loadAnswers(s *answer.Sweep) {
 			findings = findings[:min(1, len(findings))]
 		}
 		for k, f := range findings[:min(len(findings), most)] {
-			if f.Code == judge.CodeLoadsLimited {
-				continue // which the count of runs says
-			}
 			of := CardFinding{Level: f.Level, Title: f.Title}
 			if k == 0 {
 				of.Text = f.Text

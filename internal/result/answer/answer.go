@@ -17,6 +17,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 )
 
@@ -314,8 +315,10 @@ type Capacity struct {
 	// something else bound, such as the client itself.
 	Binding int
 	BoundBy string
-	Curve   Curve
-	Spent   Spent
+	// Why is what made the load slow that lies beyond the answer; nil where neither its run nor the curves show it.
+	Why   *judge.Finding
+	Curve Curve
+	Spent Spent
 	// Price is nil if none was given.
 	Price *Price
 	// Command repeats the measurement.

@@ -20,6 +20,9 @@ func (c *Capacity) Complete(whole *Sweep) {
 	}
 	c.sides(whole)
 	c.curve(whole)
+	if f, found := whole.shape(); found && c.Why == nil && artifact.Finite(c.Beyond) {
+		c.Why = &f
+	}
 	if at := c.Curve.Recommended; at >= 0 && at < len(c.Curve.Points) {
 		c.Price = whole.PriceAt(0, c.Curve.Points[at].Load)
 	}
@@ -127,10 +130,10 @@ func (c *Capacity) Contradiction(whole *Sweep) string {
 	}
 	var parts []string
 	if len(missed) > 0 {
-		parts = append(parts, "a limit was missed at "+c.loads(missed))
+		parts = append(parts, "a limit was missed at "+c.Loads(missed))
 	}
 	if len(met) > 0 {
-		parts = append(parts, "all were met at "+c.loads(met))
+		parts = append(parts, "all were met at "+c.Loads(met))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -140,8 +143,8 @@ func (c *Capacity) Contradiction(whole *Sweep) string {
 		"that one probe does not decide"
 }
 
-// loads names loads, each once, in ascending order.
-func (c *Capacity) loads(list []float64) string {
+// Loads names loads, each once, in ascending order.
+func (c *Capacity) Loads(list []float64) string {
 	slices.Sort(list)
 	var texts []string
 	for _, v := range slices.Compact(list) {
@@ -165,7 +168,7 @@ func (f *HistoryDocument) capacity(whole *Sweep) *Capacity {
 	c := &Capacity{Outcome: cmp.Or(d.Outcome, f.outcome()), Load: NewParameter(of.Path), Lo: of.Lo, Hi: of.Hi,
 		Value: orNaN(d.Answer),
 		Low:   orNaN(d.Interval.Lo), High: orNaN(d.Interval.Hi), Level: orNaN(d.Interval.Level), Binding: -1,
-		BoundBy: d.BoundBy, Command: d.Command, Notes: d.Notes}
+		BoundBy: d.BoundBy, Command: d.Command, Notes: d.Notes, Why: d.Why}
 	for i := range f.Config.Filters {
 		c.Limits = append(c.Limits, f.Config.Filters[i].limit())
 	}

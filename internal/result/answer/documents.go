@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 )
 
@@ -320,10 +321,12 @@ type CapacityDocument struct {
 	SavedSeconds    float64 `json:"saved_seconds"`
 	Command         string  `json:"command"`
 	// Binding is the index of the limit that is missed first, BoundBy what else bound the load.
-	Binding *int           `json:"binding,omitempty"`
-	BoundBy string         `json:"bound_by,omitempty"`
-	Notes   []string       `json:"notes,omitempty"`
-	Spent   *SpentDocument `json:"spent,omitempty"`
+	Binding *int   `json:"binding,omitempty"`
+	BoundBy string `json:"bound_by,omitempty"`
+	// Why is what made the smallest load beyond the limits slow, as its judgement or the shape of the curves has it.
+	Why   *judge.Finding `json:"why,omitempty"`
+	Notes []string       `json:"notes,omitempty"`
+	Spent *SpentDocument `json:"spent,omitempty"`
 }
 
 // SpentDocument is what an answer cost.

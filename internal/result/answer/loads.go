@@ -40,7 +40,7 @@ func (s *Sweep) Loads() []Loads {
 	}
 	var out []Loads
 	for _, group := range s.groups(at) {
-		in := judge.Loads{Name: s.Parameters[at].Name, Effort: s.effort(at), Objectives: s.objectives()}
+		in := s.loadsOf(at)
 		for _, c := range group.cells {
 			in.Cells = append(in.Cells, s.judged(c, at))
 		}
@@ -53,6 +53,31 @@ func (s *Sweep) Loads() []Loads {
 		out = append(out, of)
 	}
 	return out
+}
+
+// shape says from the curves of a search over one load what the server ran out of; false where they do not.
+func (s *Sweep) shape() (judge.Finding, bool) {
+	if len(s.Parameters) != 1 || !s.effort(0) {
+		return judge.Finding{}, false
+	}
+	in := s.loadsOf(0)
+	for i := range s.Cells {
+		if _, isNumber := s.Cells[i].Number(0); isNumber {
+			in.Cells = append(in.Cells, s.judged(&s.Cells[i], 0))
+		}
+	}
+	of := judge.Sweep(&in)
+	return of.Shape()
+}
+
+// loadsOf are the facts of the values of a parameter, without cells.
+func (s *Sweep) loadsOf(at int) judge.Loads {
+	in := judge.Loads{Name: s.Parameters[at].Name, Effort: s.effort(at), Objectives: s.objectives()}
+	switch in.Name[strings.LastIndexByte(in.Name, '.')+1:] {
+	case "users", "num_users":
+		in.Name, in.Counted = "users", true
+	}
+	return in
 }
 
 func (s *Sweep) effort(parameter int) bool {

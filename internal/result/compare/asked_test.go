@@ -93,3 +93,54 @@ func TestFewRequestsThatDoNotOverlapAreDecided(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// failing writes a run of so many requests of which some failed, and loads it.
+func failing(t *testing.T, requests, failed int) *compare.System {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "profile_export_aiperf.json")
+	ok := requests - failed
+	text := fmt.Sprintf(`{"request_latency": {"unit": "ms", "avg": 100, "count": %d},
+		"request_count": {"unit": "requests", "avg": %d}, "error_request_count": {"unit": "requests", "avg": %d},
+		"completed_request_count": {"unit": "requests", "avg": %d}, "request_error_rate": {"unit": "%%", "avg": %v},
+		"input_config": %s}`, ok, ok, failed, requests, 100*float64(failed)/float64(requests), configOf("http://a", 100, 4, 1))
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := compare.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &s
+}
+
+// Whether more requests failed than before is decided by how many there were: the interval of the difference is in points.
+func TestFailuresOfTwoRunsAreComparedAsShares(t *testing.T) {
+	for name, c := range map[string]struct {
+		requests, base, next int
+		want                 compare.Verdict
+	}{
+		"a few of few may be chance":      {100, 1, 3, compare.NotShown},
+		"the same shares of many are not": {20_000, 200, 600, compare.Worse},
+		"fewer":                           {20_000, 600, 200, compare.Better},
+		"none and some":                   {400, 0, 40, compare.Worse},
+		"none and one":                    {400, 0, 1, compare.NotShown},
+		"all and none":                    {400, 400, 0, compare.Better},
+		"as many":                         {400, 40, 40, compare.Same},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c2, err := compare.Compare(failing(t, c.requests, c.base), failing(t, c.requests, c.next), compare.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(c2.Figures, func(f compare.Figure) bool { return f.Tag == "request_error_rate" })
+			if at < 0 {
+				t.Fatalf("no error rate among %+v", c2.Figures)
+			}
+			f := &c2.Figures[at]
+			if d := f.New - f.Base; f.Verdict != c.want || f.Verdict != compare.Same && (f.Low > d || f.High < d ||
+				f.Method != compare.MethodShares) {
+				t.Errorf("%s by %s, %v … %v", f.Verdict, f.Method, f.Low, f.High)
+			}
+		})
+	}
+}

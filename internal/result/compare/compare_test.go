@@ -224,7 +224,7 @@ func TestNotesOfRunsOfDifferentKinds(t *testing.T) {
 	}
 	all := strings.Join(c.Notes, "\n")
 	for _, want := range []string{"differ in their configuration",
-		"verdict on the client's own influence is client_limited", "is not complete: killed"} {
+		"client limited: The client was the bottleneck", "is not complete: killed"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q among\n%s", want, all)
 		}

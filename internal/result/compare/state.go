@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"fmt"
 	"strings"
 
 	"aiperf/internal/result/judge"
@@ -13,8 +12,8 @@ type State struct {
 	Text  string
 }
 
-// States says what is to be known of both systems, the new one first: the first finding of each that is not good. A
-// system of several runs has the worst one of them, with how many are in that state.
+// States says what is to be known of both systems, the new one first: the state of each that is not good. A system of
+// several runs has the worst one of them, with how many are in that state.
 func (c *Comparison) States() (list []State) {
 	base, ofBase := c.Base.state()
 	next, ofNew := c.New.state()
@@ -33,23 +32,13 @@ func (c *Comparison) States() (list []State) {
 }
 
 // state returns the worst state among the runs of a system; false where nothing is to be said.
-func (s *System) state() (worst State, ok bool) {
-	n := 0
+func (s *System) state() (State, bool) {
+	var states []judge.State
 	for i := range s.Runs {
-		of := s.Runs[i].Figures.Judgement.State
-		f, found := State{of.Level, lowerFirst(of.Title)}, of.Level == judge.Bad || of.Level == judge.Warn
-		switch {
-		case !found:
-		case !ok, f.Level == judge.Bad && worst.Level != judge.Bad:
-			worst, ok, n = f, true, 1
-		case f.Text == worst.Text:
-			n++
-		}
+		states = append(states, s.Runs[i].Figures.Judgement.State)
 	}
-	if ok && len(s.Runs) > 1 {
-		worst.Text += fmt.Sprintf(" (%d of %d runs)", n, len(s.Runs))
-	}
-	return worst, ok
+	worst := judge.Worst(states...)
+	return State{worst.Level, judge.Words(worst.Title)}, worst.Wrong()
 }
 
 // stateText joins states to a sentence; "" without any.
@@ -59,12 +48,4 @@ func stateText(list []State) string {
 		parts = append(parts, s.Text)
 	}
 	return strings.Join(parts, "; ")
-}
-
-// lowerFirst writes the first letter small, unless the first word is an abbreviation.
-func lowerFirst(text string) string {
-	if len(text) > 1 && text[1] >= 'a' && text[1] <= 'z' {
-		return strings.ToLower(text[:1]) + text[1:]
-	}
-	return text
 }

@@ -151,9 +151,8 @@ func notes(base, next *System, configuration []Difference) []string {
 			if f.WasCancelled {
 				out = append(out, fmt.Sprintf("%s was cancelled early", s.Runs[i].Summary))
 			}
-			if f.Verdict != "" && f.Verdict != "valid" {
-				out = append(out, fmt.Sprintf("%s: the verdict on the client's own influence is %s", s.Runs[i].Summary,
-					f.Verdict))
+			if why, found := unsaid(&f.Judgement); found {
+				out = append(out, fmt.Sprintf("%s: %s: %s", s.Runs[i].Summary, judge.Words(why.Title), why.Text))
 			}
 		}
 	}
@@ -170,6 +169,18 @@ func notes(base, next *System, configuration []Difference) []string {
 		out = append(out, note)
 	}
 	return out
+}
+
+// unsaid returns what is to be known of the client where the state of its run says something worse.
+func unsaid(j *judge.Judgement) (judge.Finding, bool) {
+	for _, of := range []struct{ code, state string }{
+		{judge.CodeClient, judge.StateClient}, {judge.CodeDoubtful, judge.StateDoubtful},
+	} {
+		if f, found := j.Find(of.code); found && j.State.Code != of.state {
+			return f, true
+		}
+	}
+	return judge.Finding{}, false
 }
 
 // cacheMargin is the difference in the part of the prompts that came from a prefix cache from which on two systems did

@@ -8,6 +8,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/stats"
+	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/trust"
 )
 
@@ -69,11 +70,28 @@ func (f *view) early() (Finding, bool) {
 	return l, true
 }
 
+// ClientLimited is what is said of a run whose client was the bottleneck, where the client's report is not at hand.
+func ClientLimited() Finding {
+	return Finding{Code: CodeClient, Kind: Cause, Level: Bad, Title: stateOf[CodeClient].Title, Confidence: Certain,
+		Text:  "The client was the bottleneck; the server may be faster than the figures say.",
+		Brief: "this client: the server may be faster than the figures"}
+}
+
+// ClientLevel is how a verdict on the client is to be taken.
+func ClientLevel(of trust.Verdict) Level {
+	switch of {
+	case trust.Valid:
+		return Good
+	case trust.ClientLimited:
+		return Bad
+	}
+	return Warn
+}
+
 // client says that the client limited the run.
 func (f *view) client() (Finding, bool) {
-	l := Finding{Code: CodeClient, Level: Bad, Title: "Client limited", Confidence: Certain,
-		Text:  "The client was the bottleneck; the server may be faster than the figures say. " + f.ownShare(),
-		Brief: "this client: the server may be faster than the figures"}
+	l := ClientLimited()
+	l.Text += " " + f.ownShare()
 	if why := f.clientReason(); why != nil {
 		l.Text = "The client was the bottleneck, so that the server may be faster than the figures say: " +
 			why.Message + ". " + f.ownShare()
@@ -149,13 +167,28 @@ func (f *view) warm() (Finding, bool) {
 	}
 	l := Finding{Code: CodeWarmCache, Level: Warn, Title: "Warm cache", Confidence: Likely,
 		Evidence: []Evidence{{Metric: c.Metric, Value: 100 * c.Share, Unit: "%"}},
-		Text: fmt.Sprintf("%.0f %% of the prompt tokens came from the server's prefix cache, more than this run's repeats "+
-			"explain (%.0f %%): an earlier run probably sent the same prompts.", 100*c.Share, 100*c.Repeats)}
+		Text:     (&trust.WarmCache{Share: c.Share, Repeats: c.Repeats}).Message() + "."}
 	if why := f.courseReason("warm_cache"); why != nil {
 		l.Advice = why.Advice
 	}
 	l.Brief = fmt.Sprintf("a warm cache: %.0f %% of the prompt tokens were in it before", 100*c.Share)
 	return l, true
+}
+
+// WarmRuns says of how many runs of an experiment the server's prefix cache held what they had not put there themselves:
+// runs of one seed send each other's prompts again, and so does the next start of the same experiment.
+func WarmRuns(runs []*servermetrics.Cached) (Finding, bool) {
+	warm, most := 0, 0.0
+	for _, c := range runs {
+		if c.Warm() {
+			warm, most = warm+1, max(most, c.Share)
+		}
+	}
+	return Finding{Code: CodeWarmCache, Kind: Outcome, Level: Warn, Title: stateOf[CodeWarmCache].Title, Confidence: Likely,
+		Text: fmt.Sprintf("In %d of %d runs more of the prompt tokens (up to %.0f %%) came from the server's prefix cache than "+
+			"the run itself repeats: earlier runs sent the same prompts.", warm, len(runs), 100*most),
+		Advice: "--reset-kv-cache empties the cache before each run, --vary-seed-per-trial or another --random-seed makes other " +
+			"prompts, --cache-bust first_turn_prefix marks them"}, warm > 0
 }
 
 // intervals says how wide those of the percentiles are.

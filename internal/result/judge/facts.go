@@ -12,6 +12,8 @@ import (
 type Facts struct {
 	// Running reports that the run goes on.
 	Running bool
+	// FileOnly reports that no more is known of the run than a summary that was written without a judgement.
+	FileOnly bool
 	// Incomplete is the reason why the figures cover only a part; Cancelled reports that the run was stopped early, Early
 	// says why it ended before its stop condition was met.
 	Incomplete string

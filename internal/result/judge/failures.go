@@ -28,18 +28,18 @@ func FailedLevel(share float64) Level {
 
 func (f *view) allFailed() (Finding, bool) {
 	return Finding{Code: CodeAllFailed, Kind: Outcome, Level: Bad, Title: "All requests failed",
-		Text:  fmt.Sprintf("None of %s requests succeeded: %s.", count(f.Ended()), f.commonError()),
-		Brief: "errors: none of " + count(f.Ended()) + " requests succeeded, most failed with " + f.commonError(),
+		Text:  "None of " + count(f.Ended()) + " requests succeeded" + f.commonError(": ") + ".",
+		Brief: "errors: none of " + count(f.Ended()) + " requests succeeded" + f.commonError(", most failed with "),
 	}, f.noneSucceeded()
 }
 
 // noneSucceeded reports whether requests ended and none of them succeeded.
 func (f *view) noneSucceeded() bool { return f.Successes == 0 && f.Ended() > 0 }
 
-// commonError names the most frequent error with its count.
-func (f *view) commonError() string {
+// commonError names the most frequent error with its count, behind some words; "" where the errors are not known.
+func (f *view) commonError(words string) string {
 	if len(f.Failures) == 0 {
-		return "the errors are not known"
+		return ""
 	}
 	most := &f.Failures[0]
 	for i := range f.Failures {
@@ -47,8 +47,11 @@ func (f *view) commonError() string {
 			most = &f.Failures[i]
 		}
 	}
-	return fmt.Sprintf("%s × %s", count(most.Count), terminal.Text(most.Name))
+	return fmt.Sprintf("%s%s × %s", words, count(most.Count), terminal.Text(most.Name))
 }
+
+// mostWith stands before the most frequent error.
+const mostWith = ", most with "
 
 // failedShare is the part of the requests that failed, from 0 to 1.
 func (f *view) failedShare() float64 {
@@ -61,10 +64,10 @@ func (f *view) failedShare() float64 {
 
 func (f *view) mostErrors() (Finding, bool) {
 	return Finding{Code: CodeManyErrors, Level: Bad, Title: "Most requests failed",
-		Brief: fmt.Sprintf("errors: %s of %s requests failed, most with %s", count(f.Failed),
-			count(f.Ended()), f.commonError()),
-		Text: fmt.Sprintf("%s of %s requests failed (%s), most with %s; the figures are of the others.",
-			count(f.Failed), count(f.Ended()), percent(f.failedShare()), f.commonError()),
+		Brief: fmt.Sprintf("errors: %s of %s requests failed%s", count(f.Failed),
+			count(f.Ended()), f.commonError(mostWith)),
+		Text: fmt.Sprintf("%s of %s requests failed (%s)%s; the figures are of the others.",
+			count(f.Failed), count(f.Ended()), percent(f.failedShare()), f.commonError(mostWith)),
 		Advice: "remove the errors before you read the figures"}, f.failedShare() >= mostlyFailed && !f.noneSucceeded()
 }
 
@@ -80,7 +83,7 @@ func (f *view) objectives() (Finding, bool) {
 
 func (f *view) manyErrors() (Finding, bool) {
 	l := f.errors()
-	l.Brief = fmt.Sprintf("errors: %s of the requests failed, most with %s", percent(f.failedShare()), f.commonError())
+	l.Brief = fmt.Sprintf("errors: %s of the requests failed%s", percent(f.failedShare()), f.commonError(mostWith))
 	return l, l.Level == Bad && f.failedShare() < mostlyFailed
 }
 
@@ -93,8 +96,8 @@ func (f *view) someErrors() (Finding, bool) {
 func (f *view) errors() Finding {
 	share := f.failedShare()
 	l := Finding{Code: CodeErrors, Level: FailedLevel(share), Title: percent(share) + " of the requests failed",
-		Text: fmt.Sprintf("%s of %s requests failed (%s), most with %s.", count(f.Failed),
-			count(f.Ended()), percent(share), f.commonError()),
+		Text: fmt.Sprintf("%s of %s requests failed (%s)%s.", count(f.Failed),
+			count(f.Ended()), percent(share), f.commonError(mostWith)),
 		Advice: "the server's log and the table of errors say why: remove them before you read the figures"}
 	return l
 }

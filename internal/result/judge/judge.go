@@ -157,6 +157,32 @@ var order = [...]struct {
 // First returns the first finding.
 func (j *Judgement) First() Finding { return j.Findings[0] }
 
+// Has reports whether something was found.
+func (j *Judgement) Has(code string) bool {
+	_, found := j.Find(code)
+	return found
+}
+
+// Find returns the finding with a code; false without one.
+func (j *Judgement) Find(code string) (Finding, bool) {
+	i := slices.IndexFunc(j.Findings, func(f Finding) bool { return f.Code == code })
+	if i < 0 {
+		return Finding{}, false
+	}
+	return j.Findings[i], true
+}
+
+// Explains returns what made the run slow or limited it: the first cause that is wrong with it, or errors that are. False
+// where nothing shows one, or the load itself was the limit.
+func (j *Judgement) Explains() (Finding, bool) {
+	for _, f := range j.Limits() {
+		if f.Brief != "" && (f.Level == Warn || f.Level == Bad) {
+			return f, true
+		}
+	}
+	return Finding{}, false
+}
+
 // OfKind returns the findings of some kinds in their order.
 func (j *Judgement) OfKind(kinds ...Kind) []Finding {
 	var out []Finding

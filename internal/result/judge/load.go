@@ -61,10 +61,13 @@ func (e *Failure) tooMany() bool {
 // busyWords are in messages of servers that refuse because they have too much to do.
 var busyWords = []string{"queue", "overload", "capacity", "too many", "busy", "rate limit"}
 
+// Overloaded is the title of a run whose server fell behind, whoever found it.
+const Overloaded = "Server overloaded"
+
 // overload is an open load beyond what the server can take.
 func (f *view) overload() (Finding, bool) {
 	g := &f.growth
-	l := Finding{Code: CodeOverload, Level: Bad, Title: "Server overloaded"}
+	l := Finding{Code: CodeOverload, Level: Bad, Title: Overloaded}
 	if !g.grows {
 		return l, false
 	}
@@ -238,6 +241,9 @@ func (f *view) load() (Finding, bool) {
 		l.Text += ", and the server had no queue: it may take more."
 	case keptUp:
 		l.Text += "; it may take more."
+	case f.FileOnly:
+		return Finding{Code: CodeNotKnown, Level: Plain, Title: "The limit is not known", Brief: l.Brief, Advice: find,
+			Text: l.Text + "; the summary does not say whether requests waited at the server."}, true
 	default:
 		return Finding{Code: CodeNotKnown, Level: Plain, Title: "The limit is not known", Brief: l.Brief, Advice: find,
 			Text: l.Text + "; no metrics of the server say whether requests waited there."}, true
@@ -270,6 +276,9 @@ func (f *view) asked() (l Finding, more string) {
 	}
 	l = Finding{Code: CodeNotKnown, Level: Plain, Title: "The limit is not known", Advice: find}
 	l.Text = "Nothing shows that the server could not keep up with the load."
+	if f.FileOnly {
+		l.Text = "The summary does not say what limited the run."
+	}
 	return l, ""
 }
 

@@ -8,6 +8,9 @@ type State struct {
 	Title string `json:"title"`
 }
 
+// Wrong reports whether a state is one to know before figures are read.
+func (s State) Wrong() bool { return s.Level == Bad || s.Level == Warn }
+
 // The codes of states, the worst first.
 const (
 	StateRunning    = "running"

@@ -34,6 +34,8 @@ type Loads struct {
 	// as a concurrency or a rate does: only then the curves have a shape that says why.
 	Name   string
 	Effort bool
+	// Counted reports that the values count what the name says, such as users: "8 users", not "users 8".
+	Counted bool
 	// Objectives are what requests must meet, in words; none if nothing was asked for.
 	Objectives []string
 	Cells      []Load
@@ -86,6 +88,20 @@ type loads struct {
 	SweepAnswer
 }
 
+// Find returns the first finding with one of some codes; false without one.
+func (s *SweepAnswer) Find(codes ...string) (Finding, bool) {
+	i := slices.IndexFunc(s.Findings, func(f Finding) bool { return slices.Contains(codes, f.Code) })
+	if i < 0 {
+		return Finding{}, false
+	}
+	return s.Findings[i], true
+}
+
+// Shape returns what the curves say that the server ran out of; false if they do not.
+func (s *SweepAnswer) Shape() (Finding, bool) {
+	return s.Find(CodeShapeQueue, CodeShapeDecode, CodeShapeOverload, CodeShapeFull)
+}
+
 // Sweep judges the cells of a sweep over one parameter.
 func Sweep(of *Loads) SweepAnswer {
 	s := &loads{Loads: of, SweepAnswer: SweepAnswer{Allowed: -1, Knee: -1, Recommended: -1}}
@@ -112,14 +128,37 @@ func Sweep(of *Loads) SweepAnswer {
 
 func (s *loads) add(f Finding) { s.Findings = append(s.Findings, f) }
 
-func (s *loads) name(i int) string { return s.Name + " " + artifact.Short(s.Cells[i].Value) }
+func (s *loads) name(i int) string { return s.names([]int{i}) }
+
+// noun is what the values are of.
+func (s *loads) noun() string {
+	if s.Counted {
+		return "number of " + s.Name
+	}
+	return s.Name
+}
+
+// does returns the form of a verb that goes with cells: of several counted things the plural.
+func (s *loads) does(singular, plural string, list ...int) string {
+	if s.Counted && (len(list) > 1 || s.Cells[list[0]].Value != 1) {
+		return plural
+	}
+	return singular
+}
 
 func (s *loads) names(list []int) string {
 	var values []string
 	for _, i := range list {
 		values = append(values, artifact.Short(s.Cells[i].Value))
 	}
-	return s.Name + " " + strings.Join(values, ", ")
+	text := strings.Join(values, ", ")
+	switch {
+	case s.Counted && text == "1":
+		return text + " " + strings.TrimSuffix(s.Name, "s")
+	case s.Counted:
+		return text + " " + s.Name
+	}
+	return s.Name + " " + text
 }
 
 // meets reports whether a cell met the objectives: no limit was missed, and nearly all requests were good.
@@ -159,12 +198,13 @@ func (s *loads) allowed() {
 	switch {
 	case len(s.usable) == 0:
 		s.add(Finding{Code: CodeNotDecided, Kind: Outcome, Level: Warn, Title: "Not decided",
-			Text: "No " + s.Name + " says whether the server keeps " + within + ".", Brief: "no cell says whether " + within})
+			Text: "No " + s.noun() + " says whether the server keeps " + within + ".", Brief: "no cell says whether " + within})
 	case s.Allowed < 0:
 		least := s.usable[0]
-		s.add(Finding{Code: CodeNoneAllowed, Kind: Outcome, Level: Bad, Title: "No " + s.Name + " meets the objectives",
-			Text: "Not even " + s.name(least) + " keeps " + within + s.share(least) + ".", Evidence: s.evidence(least),
-			Brief:  "not even " + s.name(least) + " keeps " + within,
+		name := s.name(least) + " " + s.does("keeps", "keep", least) + " "
+		s.add(Finding{Code: CodeNoneAllowed, Kind: Outcome, Level: Bad, Title: "No " + s.noun() + " meets the objectives",
+			Text: "Not even " + name + within + s.share(least) + ".", Evidence: s.evidence(least),
+			Brief:  "not even " + name + within,
 			Advice: "try smaller values, or loosen the objectives"})
 	default:
 		s.largest(within, missed)
@@ -174,15 +214,16 @@ func (s *loads) allowed() {
 // largest says what the largest load within the objectives yields, and what lies beyond.
 func (s *loads) largest(within string, missed []int) {
 	a := s.Allowed
-	f := Finding{Code: CodeAllowed, Kind: Outcome, Level: Good, Title: s.name(a) + " meets the objectives",
+	meets := s.name(a) + " " + s.does("meets", "meet", a) + " the objectives"
+	f := Finding{Code: CodeAllowed, Kind: Outcome, Level: Good, Title: meets,
 		Evidence: s.evidence(a)}
 	f.Brief = s.name(a) + ": " + s.yields(a) + "within " + within
 	next := slices.IndexFunc(missed, func(i int) bool { return s.Cells[i].Value > s.Cells[a].Value })
 	if next < 0 {
-		f.Code, f.Title = CodeAllAllowed, "At least "+s.name(a)+" meets the objectives"
+		f.Code, f.Title = CodeAllAllowed, "At least "+meets
 		f.Text = "No larger value was measured."
 		if left := s.larger(a); len(left) > 0 {
-			f.Text = "Whether " + s.names(left) + " does is not known."
+			f.Text = "Whether " + s.names(left) + " " + s.does("does", "do", left...) + " is not known."
 		}
 		f.Text, f.Advice = sentence(f.Brief)+" "+f.Text, "try larger values"
 		s.add(f)
@@ -193,14 +234,14 @@ func (s *loads) largest(within string, missed []int) {
 	f.Brief += beyond
 	f.Text = sentence(f.Brief)
 	if beyond == "" {
-		f.Text = sentence(f.Brief + "; " + s.name(b) + " does not")
+		f.Text = sentence(f.Brief + "; " + s.name(b) + " " + s.does("does", "do", b) + " not")
 	}
 	if good := s.Cells[b].Good; good < someMissed {
 		f.Text += fmt.Sprintf(" At %s %s of the requests meet them.", s.name(b), percentOf(good))
 	}
 	f.Evidence = append(f.Evidence, s.evidence(b)...)
 	if between := s.between(a, b); len(between) > 0 {
-		f.Text += " Whether " + s.names(between) + " meets them is not known."
+		f.Text += " Whether " + s.names(between) + " " + s.does("meets", "meet", between...) + " them is not known."
 	}
 	if next > 0 {
 		f.Text += " Against the order, " + s.names(missed[:next]) + " missed them."
@@ -349,7 +390,7 @@ func (s *loads) bend() {
 		case math.IsNaN(before) || math.IsNaN(after):
 		case after < before:
 			s.add(Finding{Code: CodeBend, Kind: Cause, Level: Plain, Title: "Bends at or below " + s.name(first),
-				Text: "The smallest " + s.Name + " already yields most throughput for its latency: smaller ones were not " +
+				Text: "The smallest " + s.noun() + " already yields most throughput for its latency: smaller ones were not " +
 					"measured.", Brief: "bends at or below " + s.name(first), Advice: "measure smaller values"})
 		default:
 			s.add(Finding{Code: CodeNoBend, Kind: Cause, Level: Plain, Title: "No bend up to " + s.name(last),
@@ -455,9 +496,14 @@ func (s *loads) states() {
 		s.add(f)
 	}
 	if len(limited) > 0 {
-		s.add(Finding{Code: CodeLoadsLimited, Kind: Reliance, Level: Warn, Title: "Client-limited: " + s.names(limited),
-			Text:   "At " + s.names(limited) + " the client was the bottleneck: these cells say nothing about the server.",
-			Brief:  "at " + s.names(limited) + " the client was the bottleneck",
-			Advice: "measure them again on an idle or larger machine"})
+		s.add(LimitedLoads(s.names(limited)))
 	}
+}
+
+// LimitedLoads says at which loads the client was the bottleneck.
+func LimitedLoads(names string) Finding {
+	return Finding{Code: CodeLoadsLimited, Kind: Reliance, Level: Warn, Title: "Client-limited: " + names,
+		Text:   "At " + names + " the client was the bottleneck, and nothing is known of the server.",
+		Brief:  "at " + names + " the client was the bottleneck",
+		Advice: "measure again on an idle or larger machine"}
 }

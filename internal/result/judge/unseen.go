@@ -16,6 +16,12 @@ func (f *view) unseen() []Unseen {
 			out = append(out, Unseen{what, how})
 		}
 	}
+	if f.FileOnly {
+		add(true, "the server, its GPUs and where the time went: the summary was written without a judgement and says nothing of "+
+			"them", "aiperf report DIR judges the run anew where its records and the metrics of its servers are there")
+		add(f.Client.Verdict == "", "what the client itself added to the figures", "measure with this program")
+		return out
+	}
 	signs := f.signs()
 	pages := f.Servers != nil
 	add(!pages, "the server's queue, batch, KV cache and times: no metrics page of it was read",

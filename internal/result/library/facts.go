@@ -112,51 +112,20 @@ func ReadAll(folders []Folder) []Facts {
 
 // Inherit gives the facts of experiments what their runs have in common, and the worst state of any.
 func Inherit(folders []Folder, facts []Facts) {
-	states := make([]states, len(folders))
+	states := make([][]judge.State, len(folders))
 	for i := range folders {
 		for p := folders[i].Parent; p >= 0; p = folders[p].Parent {
 			if folders[i].Kind == Run {
 				facts[p].takeFrom(&facts[i])
-				states[p].add(&facts[i])
+				states[p] = append(states[p], facts[i].State)
 			}
 		}
 	}
 	for i := range folders {
 		if folders[i].Kind != Run && facts[i].Incomplete == "" {
-			facts[i].State = states[i].worst()
+			facts[i].State = judge.Worst(states[i]...)
 		}
 	}
-}
-
-// states are those of the runs of an experiment.
-type states struct {
-	first judge.State // of the worst level
-	count map[string]int
-	runs  int
-}
-
-func (s *states) add(run *Facts) {
-	if run.State.Code == "" {
-		return
-	}
-	if s.count == nil {
-		s.count = map[string]int{}
-	}
-	s.runs++
-	s.count[run.State.Code]++
-	levels := []judge.Level{judge.Bad, judge.Warn, judge.Plain, judge.Good}
-	if s.runs == 1 || slices.Index(levels, run.State.Level) < slices.Index(levels, s.first.Level) {
-		s.first = run.State
-	}
-}
-
-// worst returns the state of the worst run, and how many runs share it; all of them say it without a number.
-func (s *states) worst() judge.State {
-	out := s.first
-	if n := s.count[out.Code]; n < s.runs {
-		out.Title = fmt.Sprintf("%d of %d: %s", n, s.runs, out.Title)
-	}
-	return out
 }
 
 // takeFrom takes the facts of a run that the experiment does not have itself.

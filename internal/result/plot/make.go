@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/chart"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/watch/gpu"
 )
 
@@ -89,10 +90,31 @@ func Make(found *Found, config *Config) (*Made, error) {
 			made.Skipped = append(made.Skipped, Skipped{p.Name, err.Error(), !errors.As(err, &skip)})
 			continue
 		}
-		f.Notes = append(f.Notes, m.notes...)
+		f.Notes = append(append(f.Notes, m.notes...), m.judgement()...)
 		made.Figures = append(made.Figures, Plot{p.Name, p.Description, p.Kind, f})
 	}
 	return made, nil
+}
+
+// judgement says what is to be known of the runs before their figures are read, as their judgement has it: of one run its
+// first finding, of several the worst state. That a server was the limit of some of several runs is what curves show.
+func (m *maker) judgement() []string {
+	if len(m.runs) == 1 {
+		r := m.runs[0]
+		if !r.state.Wrong() || r.finding.Text == "" {
+			return nil
+		}
+		return []string{r.finding.Title + ": " + r.finding.Text}
+	}
+	var states []judge.State
+	for _, r := range m.runs {
+		states = append(states, r.state)
+	}
+	worst := judge.Worst(states...)
+	if !worst.Wrong() || worst.Code == judge.StateLimited {
+		return nil
+	}
+	return []string{"State of the runs: " + judge.Words(worst.Title) + "."}
 }
 
 // gradedPlots are drawn, too, where answers were graded and no configuration chooses other plots.

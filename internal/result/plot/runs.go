@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
+	"aiperf/internal/result/judge"
 	"aiperf/internal/result/library"
 	"aiperf/internal/result/summary"
 )
@@ -44,6 +45,9 @@ type Run struct {
 	metrics map[string]map[string]quantity
 	units   map[string]string
 	servers *serverFigures // read when it is needed
+	// state and finding are the judgement of a run, or the worst state of the trials behind an aggregate.
+	state   judge.State
+	finding judge.Finding
 }
 
 // Found are the runs below paths.
@@ -179,7 +183,8 @@ func (f *Found) Load(c *Classification, warn func(string)) ([]*Run, error) {
 
 func loadRun(d *library.Folder, facts *library.Facts) (*Run, error) {
 	r := &Run{Path: d.Path, Name: filepath.Base(d.Home), Trials: 1, folder: *d, columns: map[string]string{},
-		metrics: map[string]map[string]quantity{}, units: map[string]string{}, load: facts.Load}
+		metrics: map[string]map[string]quantity{}, units: map[string]string{}, load: facts.Load,
+		state: facts.State, finding: facts.Finding}
 	if d.Home == d.Path || d.Kind == library.Run {
 		r.Name = filepath.Base(d.Path)
 	}

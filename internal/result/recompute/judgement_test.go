@@ -6,11 +6,14 @@ import (
 	"fmt"
 	stdhtml "html"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/experiment/capacity"
+	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/result/analysis"
@@ -18,6 +21,7 @@ import (
 	"aiperf/internal/result/files"
 	"aiperf/internal/result/judge"
 	"aiperf/internal/result/library"
+	"aiperf/internal/result/plot"
 	"aiperf/internal/result/report/console"
 	"aiperf/internal/result/report/html"
 	"aiperf/internal/result/summary"
@@ -149,12 +153,67 @@ func agree(t *testing.T, r *summary.Result, j *judge.Judgement) {
 	if err := console.RenderWhy(&why, "run", &figures.Judgement, wide); err != nil {
 		t.Fatal(err)
 	}
+	agreeElsewhere(t, to.Dir, j)
 	in(t, "why", flat(why.String()), j.State.Title, first.Title, first.Text)
 	if err := console.RenderShort(&short, r, wide); err != nil {
 		t.Fatal(err)
 	}
 	if first.Level == judge.Bad || first.Level == judge.Warn {
 		in(t, "short report", strings.ToLower(flat(short.String())), strings.ToLower(said(&first)))
+	}
+}
+
+// agreeElsewhere holds the captions of plots, quick and a probe of capacity against the judgement of a run.
+func agreeElsewhere(t *testing.T, dir string, j *judge.Judgement) {
+	t.Helper()
+	first := j.First()
+	const line = `{"metadata":{"session_num":%d,"request_start_ns":%d,"request_end_ns":%d,"benchmark_phase":"profiling"},` +
+		`"metrics":{"request_latency":{"value":50,"unit":"ms"}},"error":null}` + "\n"
+	records := ""
+	for i := range 3 {
+		begin := 1_790_000_000_000_000_000 + int64(i)*1e9
+		records += fmt.Sprintf(line, i, begin, begin+50e6)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "profile_export.jsonl"), []byte(records), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	found, err := plot.Find([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := plot.ParseConfig("plots.yaml", []byte("visualization: {single_run_defaults: [l], single_run_plots: {l: {type: scatter, "+
+		"x: request_number, y: request_latency}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := plot.Make(found, c)
+	if err != nil || len(made.Figures) != 1 {
+		t.Fatalf("%v: %+v", err, made)
+	}
+	if notes := strings.Join(made.Figures[0].Chart.Notes, "\n"); j.State.Wrong() {
+		in(t, "caption", notes, first.Title, first.Text)
+	} else if strings.Contains(notes, first.Title) {
+		t.Errorf("a caption says of a run that nothing is wrong with: %s", notes)
+	}
+
+	limits := capacity.QuickLimits{TTFT: capacity.QuickLimit{Percentile: 95, Milliseconds: 1000},
+		ITL: capacity.QuickLimit{Percentile: 95, Milliseconds: 50}}
+	alone := capacity.Stage{Users: 1, Requests: 9, TTFT: 40, TTFTLimited: 40, ITL: 8, ITLLimited: 8}
+	late := capacity.Stage{Users: 8, Requests: 9, TTFT: 2000, TTFTLimited: 2000, ITL: 8, ITLLimited: 8, Judged: *j}
+	text := strings.Join(capacity.QuickAnswer([]capacity.Stage{alone, late}, capacity.QuickFacts{Limits: limits}), "\n")
+	why, explained := j.Explains()
+	switch {
+	case j.Has(judge.CodeClient):
+		in(t, "quick", text, "8 users the client was the bottleneck")
+	case explained:
+		in(t, "quick", text, why.Title, strings.TrimSuffix(why.Text, "."))
+	}
+
+	study := capacity.NewJudges(nil, 0, 0.95)
+	probe := (&capacity.Study{Question: capacity.Question{Over: capacity.Concurrency}, Judges: study}).Line(1, 8,
+		&series.Run{Judged: *j}, false)
+	if explained {
+		in(t, "probe", probe, why.Brief)
 	}
 }
 

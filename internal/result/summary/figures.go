@@ -6,7 +6,6 @@ import (
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/result/judge"
 	"aiperf/internal/watch/servermetrics"
-	"aiperf/internal/watch/trust"
 )
 
 // Figures are the numbers of one run as its files have them, which thresholds and comparisons use: of a run that has
@@ -59,24 +58,6 @@ func FiguresOf(r *Result) Figures {
 		f.Blocks = append(f.Blocks, blockOf(&r.Metrics[i]))
 	}
 	return f
-}
-
-// judged judges a run by its figures and the report on its client.
-func (f *Figures) judged(client trust.Document) judge.Judgement {
-	facts := judge.Facts{Incomplete: f.Incomplete, Cancelled: f.WasCancelled, Cached: f.Cached, Client: client}
-	for _, b := range f.Blocks {
-		avg, has := b.Stats["avg"]
-		switch {
-		case !has:
-		case b.Tag == "request_count":
-			facts.Successes = int64(avg)
-		case b.Tag == "error_request_count":
-			facts.Failed = int64(avg)
-		default:
-			facts.Metrics = append(facts.Metrics, metrics.Metric{Tag: b.Tag, Unit: b.Unit, Stats: metrics.Stats{Avg: avg}})
-		}
-	}
-	return judge.Judge(&facts)
 }
 
 func blockOf(m *metrics.Metric) Block {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/record"
 	"aiperf/internal/result/judge"
 	"aiperf/internal/watch/trust"
 )
@@ -49,15 +50,19 @@ func (r *Result) Facts() judge.Facts {
 func (r *Result) failures() []judge.Failure {
 	var out []judge.Failure
 	for _, kind := range r.ErrorKinds() {
-		e := &kind.Error
-		of := judge.Failure{Name: e.Type, Count: kind.Count, Message: e.Message}
-		if e.HasCode {
-			of.Code, of.Name = e.Code, strings.TrimSpace(strconv.Itoa(e.Code)+" "+e.Type)
-		}
-		out = append(out, of)
+		out = append(out, failure(&kind.Error, kind.Count))
 	}
 	slices.SortStableFunc(out, func(a, b judge.Failure) int { return cmp.Compare(b.Count, a.Count) })
 	return out
+}
+
+// failure is a kind of errors as the judgement knows it.
+func failure(e *record.Error, n int64) judge.Failure {
+	of := judge.Failure{Name: e.Type, Count: n, Message: e.Message}
+	if e.HasCode {
+		of.Code, of.Name = e.Code, strings.TrimSpace(strconv.Itoa(e.Code)+" "+e.Type)
+	}
+	return of
 }
 
 // ParseClient reads client_health, of a run that has just ended or of a file. What is of another type stays empty.

@@ -18,7 +18,6 @@ import (
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/watch/servermetrics"
-	"aiperf/internal/watch/trust"
 )
 
 // finite returns v, or NaN if it is not finite.
@@ -38,7 +37,7 @@ func ParseFigures(data []byte) (Figures, error) {
 		return f, fmt.Errorf("not a summary of a run: %w", ended(err))
 	}
 	var bounds BoundsDocument
-	var client trust.Document
+	var rest unjudged
 	for _, m := range members {
 		switch m.key {
 		case "benchmark_id":
@@ -53,8 +52,8 @@ func ParseFigures(data []byte) (Figures, error) {
 		case "incomplete_reason":
 			err = json.Unmarshal(m.value, &f.Incomplete)
 		case "client_health":
-			err = json.Unmarshal(m.value, &client)
-			f.Verdict = string(client.Verdict)
+			err = json.Unmarshal(m.value, &rest.client)
+			f.Verdict = string(rest.client.Verdict)
 		case "prefix_cache":
 			f.Cached, err = cachedOf(m.value)
 		case "judgement":
@@ -91,7 +90,10 @@ func ParseFigures(data []byte) (Figures, error) {
 		return f, errors.New("not a summary of a run: it contains no metric")
 	}
 	if len(f.Judgement.Findings) == 0 {
-		f.Judgement = f.judged(client)
+		for _, m := range members {
+			rest.take(m)
+		}
+		f.Judgement = rest.judge(&f)
 	}
 	return f, nil
 }

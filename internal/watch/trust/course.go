@@ -342,8 +342,13 @@ func warmCache(r *Report) (message, advice string, found bool) {
 	if c == nil {
 		return "", "", false
 	}
+	return c.Message(), c.Remedy, true
+}
+
+// Message says what a warm cache is known by, without a full stop.
+func (c *WarmCache) Message() string {
 	return fmt.Sprintf("%.0f %% of the prompt tokens came from the server's prefix cache, more than this run's repeats "+
-		"explain (%.0f %%): an earlier run probably sent the same prompts", 100*c.Share, 100*c.Repeats), c.Remedy, true
+		"explain (%.0f %%): an earlier run probably sent the same prompts", 100*c.Share, 100*c.Repeats)
 }
 
 func totalsDiffer(r *Report) (message, advice string, found bool) {

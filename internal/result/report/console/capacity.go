@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"aiperf/internal/result/answer"
+	"aiperf/internal/result/judge"
 )
 
 // RenderCapacity writes how much load a server takes within limits: the answer with its interval, what bound first,
@@ -15,6 +16,10 @@ func RenderCapacity(w io.Writer, c *answer.Capacity, o Options) error {
 	p.field("Answer", c.Headline(), outcomeStyle(c.Outcome))
 	p.field("Limits", limitTexts(c.Limits), plain)
 	p.field("Bound first", c.Bound(), plain)
+	if c.Why != nil {
+		p.field("Why", c.Why.Title+": "+c.Why.Text, plain)
+		p.field("Try", c.Why.Advice, plain)
+	}
 	p.field("Knee", c.Curve.Point(c.Curve.Knee), plain)
 	p.field("Recommended", c.Curve.Point(c.Curve.Recommended), plain)
 	if c.Price != nil {
@@ -37,11 +42,11 @@ func RenderCapacity(w io.Writer, c *answer.Capacity, o Options) error {
 func outcomeStyle(o answer.Outcome) style {
 	switch o {
 	case answer.NotEvenSmallest:
-		return red
+		return looks[judge.Bad]
 	case answer.Undecided:
-		return yellow
+		return looks[judge.Warn]
 	}
-	return green
+	return looks[judge.Good]
 }
 
 // fieldWidth is the width of the names of fields.

@@ -8,9 +8,6 @@ import (
 	"aiperf/internal/result/judge"
 )
 
-// findingStyles are the styles of findings by their level.
-var findingStyles = map[judge.Level]style{judge.Good: green, judge.Warn: yellow, judge.Bad: red}
-
 // findingRows are the names of the rows of findings about loads. Those of failed runs have rows of their own.
 var findingRows = map[string]string{judge.CodeBend: "bends", judge.CodeNoBend: "bends", judge.CodeLoadsLimited: "client",
 	judge.CodeShapeQueue: "why", judge.CodeShapeDecode: "why", judge.CodeShapeOverload: "why", judge.CodeShapeFlat: "why",
@@ -40,7 +37,7 @@ func (p *page) loads(s *answer.Sweep) {
 			if l.Fixed != "" {
 				text = l.Fixed + ": " + text
 			}
-			p.row(name, []span{{safe(text), findingStyles[f.Level]}})
+			p.row(name, []span{{safe(text), looks[f.Level]}})
 			if name == "why" && f.Advice != "" {
 				p.row("try", only(f.Advice))
 			}

@@ -402,12 +402,7 @@ func (p *page) clientLine(r *summary.Result) {
 	if client.Verdict == "" {
 		return
 	}
-	looks := map[trust.Verdict]style{trust.Valid: green, trust.ClientLimited: alert}
-	look, known := looks[client.Verdict]
-	if !known {
-		look = yellow
-	}
-	parts := []span{{safe(strings.ReplaceAll(string(client.Verdict), "_", " ")), look}}
+	parts := []span{{safe(strings.ReplaceAll(string(client.Verdict), "_", " ")), looks[judge.ClientLevel(client.Verdict)]}}
 	for _, l := range latencies {
 		b, ok := client.Bounds.Get(l.tag)
 		if ok && l.name != "ITL" {

@@ -10,14 +10,22 @@ import (
 )
 
 // looks are the colours of levels.
-var looks = map[judge.Level]style{judge.Good: green, judge.Plain: bold, judge.Warn: yellow, judge.Bad: alert}
+var looks = map[judge.Level]style{judge.Good: green, judge.Plain: plain, judge.Warn: yellow, judge.Bad: alert}
+
+// heading is how a title of a level looks: it stands out in any case.
+func heading(of judge.Level) style {
+	if of == judge.Plain {
+		return bold
+	}
+	return looks[of]
+}
 
 // RenderWhy writes a judgement at length: the state, each finding with its evidence and what to do, and what could not
 // be seen. name is what was judged.
 func RenderWhy(w io.Writer, name string, j *judge.Judgement, o Options) error {
 	p := newPage(&o)
 	p.width = min(p.width, shortWidest)
-	p.flow(nil, 0, " · ", []span{{safe(name), bold}, {j.State.Title, looks[j.State.Level]}})
+	p.flow(nil, 0, " · ", []span{{safe(name), bold}, {j.State.Title, heading(j.State.Level)}})
 	for i := range j.Findings {
 		p.blank(1)
 		p.finding(&j.Findings[i])
@@ -36,7 +44,7 @@ func RenderWhy(w io.Writer, name string, j *judge.Judgement, o Options) error {
 
 // finding appends a finding with all that is known of it.
 func (p *page) finding(f *judge.Finding) {
-	title := []span{{f.Title, looks[f.Level]}}
+	title := []span{{f.Title, heading(f.Level)}}
 	if f.Kind == judge.Cause && f.Confidence != "" {
 		title = append(title, span{string(f.Confidence), dim})
 	}

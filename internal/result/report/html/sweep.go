@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/webpage"
 	"aiperf/internal/result/answer"
+	"aiperf/internal/result/judge"
 )
 
 // Sweep writes the page of a sweep, of a search or of the answer to how much load a server takes.
@@ -222,6 +223,10 @@ func newAnswerView(c *answer.Capacity) *answerView {
 		}
 	}
 	add("Bound first", c.Bound())
+	if c.Why != nil {
+		add("Why", c.Why.Title+": "+c.Why.Text)
+		add("Try", c.Why.Advice)
+	}
 	add("Recommended operating point", c.Curve.Point(c.Curve.Recommended))
 	add("Knee", c.Curve.Point(c.Curve.Knee))
 	if c.Price != nil {
@@ -276,7 +281,7 @@ func sweepStatus(s *answer.Sweep) []status {
 			st.Items = append(st.Items, answer.LimitText(l))
 		}
 		if n := counts[answer.ClientLimited]; n > 0 {
-			st.Text = fmt.Sprintf("Limited by the client, so that they say nothing about the server: %d.", n)
+			st.Text = fmt.Sprintf("%d of them do not count: %s.", n, judge.ClientLimited().Words())
 		}
 		out = append(out, st)
 	}
@@ -300,7 +305,7 @@ var searchReasons = map[string]string{
 	"plateau_cv":              "the objective was the same in several iterations",
 	"posterior_regret_bound":  "no point was expected to be better",
 	"emmr":                    "no point was expected to be better",
-	"capacity_client_limited": "larger loads could not be measured: their probes were not limited by the server",
+	"capacity_client_limited": "larger loads could not be measured: " + judge.ClientLimited().Words(),
 	"capacity_budget_used":    "the time that it was given was used",
 	"capacity_max_probes":     "it made as many probes as it may",
 	"cancelled":               "the search was cancelled",

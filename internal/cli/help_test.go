@@ -251,3 +251,23 @@ func TestUsualFlagsHaveALine(t *testing.T) {
 		t.Error("a group has no topic")
 	}
 }
+
+func TestSearchOfTheDocumentationHasTheBestPlaceFirst(t *testing.T) {
+	for words, want := range map[string]string{
+		"goodput":        "metrics",
+		"capacity probe": "capacity",
+		"mock server":    "mock-server",
+		"tokenizer pack": "tokenizers",
+		"gpu telemetry":  "gpu-telemetry",
+		"public-dataset": "public-datasets",
+		"server metrics": "server-metrics",
+		"kubernetes pod": "kubernetes",
+		"compare runs":   "results",
+	} {
+		got := outputOf(t, append([]string{"docs", "--"}, strings.Fields(words)...)...)
+		fits(t, "aiperf docs "+words, got, 80)
+		if first, _, _ := strings.Cut(got, "\n"); !strings.HasPrefix(first+" ", "aiperf docs "+want+" ") {
+			t.Errorf("aiperf docs %s: %s, want %s first", words, first, want)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/cli/command"
 	"aiperf/internal/config"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/experiment/capacity"
@@ -59,7 +60,7 @@ func (o *quickOptions) table() *flags.Table {
 			return nil
 		}
 	}
-	return &flags.Table{Command: "quick", Page: "quick", Examples: []flags.Example{
+	return &flags.Table{Command: "quick", Foreign: option.Foreign, Page: "quick", Examples: []flags.Example{
 		{For: "the server of this machine", Command: "aiperf quick"},
 		{For: "with limits of your own, and long prompts", Command: "aiperf quick localhost:8000 --ttft p95:500ms --itl p95:40ms --isl 2000"},
 	},

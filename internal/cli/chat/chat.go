@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/cli/command"
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/wire/client"
@@ -35,7 +36,7 @@ type Options struct {
 // Table returns the flags of the command.
 func (o *Options) Table() *flags.Table {
 	text := func(to **string) func(string) error { return func(v string) error { *to = &v; return nil } }
-	return &flags.Table{Command: "chat", Page: "chat", Examples: []flags.Example{
+	return &flags.Table{Command: "chat", Foreign: option.Foreign, Page: "chat", Examples: []flags.Example{
 		{For: "a conversation", Command: "aiperf chat -m my-model -u localhost:8000"},
 		{For: "one question", Command: "aiperf chat -m my-model -u localhost:8000 --quick \"Say hello\""},
 	},

@@ -46,7 +46,7 @@ func run(e *command.Env, args []string) error {
 	look := flags.Look{Width: e.Terminal.TextWidth(), Styles: e.Terminal.OutTTY && e.Terminal.Colour}
 	show := func(markdown string) error {
 		if !o.raw {
-			markdown = render(markdown, look)
+			markdown = Render(markdown, look)
 		}
 		_, err := io.WriteString(e.Terminal.StyledOut, markdown)
 		return err

@@ -70,29 +70,3 @@ func TestPagesFit(t *testing.T) {
 		}
 	}
 }
-
-func TestSearchHasTheBestPlaceFirst(t *testing.T) {
-	for words, want := range map[string]string{
-		"goodput":           "metrics",
-		"capacity":          "capacity",
-		"mock server":       "mock-server",
-		"tokenizer pack":    "tokenizers",
-		"gpu telemetry":     "gpu-telemetry",
-		"public-dataset":    "public-datasets",
-		"server metrics":    "server-metrics",
-		"share":             "share",
-		"kubernetes":        "kubernetes",
-		"compare two runs":  "",
-		"zzyzx nothing has": "-",
-	} {
-		got, err := docs.Search(strings.Fields(words))
-		switch {
-		case err != nil:
-			t.Error(err)
-		case want == "-" && len(got) > 0:
-			t.Errorf("%s: %q", words, got)
-		case want != "-" && (len(got) == 0 || want != "" && got[0] != want):
-			t.Errorf("%s: %q, want %s first", words, got[:min(3, len(got))], want)
-		}
-	}
-}

@@ -4,6 +4,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"aiperf/internal/base/manual"
 )
 
 var (
@@ -36,7 +38,7 @@ func (r *renderer) inline(text string) string {
 				i += n
 				continue
 			}
-			b.WriteString(string(markCode) + strings.TrimSpace(code) + string(markPlain))
+			b.WriteString(string(markCode) + r.command(strings.TrimSpace(code)) + string(markPlain))
 			if bold {
 				b.WriteRune(markBold)
 			}
@@ -77,6 +79,17 @@ func (r *renderer) inline(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// pageFile is a page by the name of its file.
+var pageFile = regexp.MustCompile(`^docs/([a-z-]+)\.md$`)
+
+// command is the text of code; where that is the file of a page it is the command that shows the page.
+func (r *renderer) command(code string) string {
+	if m := pageFile.FindStringSubmatch(code); m != nil {
+		return manual.Page(m[1])
+	}
+	return code
 }
 
 // emphasis reports whether an asterisk begins or ends a word, rather than standing for a multiplication.

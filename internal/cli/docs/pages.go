@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/docs"
 	"aiperf/internal/base/manual"
 )
 
@@ -43,6 +44,15 @@ func readPages(files fs.FS) ([]page, error) {
 		list = append(list, p)
 	}
 	return list, nil
+}
+
+// Names are the names of the pages.
+func Names() (names []string) {
+	files, _ := fs.Glob(docs.Pages, "*.md") // the pattern is right
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(file, ".md"))
+	}
+	return names
 }
 
 // sectionsOf finds the headings outside code.

@@ -17,8 +17,8 @@ const (
 	markPlain = '\uE002'
 )
 
-// render lays out a page for a terminal.
-func render(markdown string, look flags.Look) string {
+// Render lays out a page for a terminal.
+func Render(markdown string, look flags.Look) string {
 	r := &renderer{width: look.Width, pages: map[string]bool{}}
 	r.blocks(strings.Split(strings.TrimRight(markdown, "\n"), "\n"))
 	if len(r.pages) > 0 {

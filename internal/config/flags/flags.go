@@ -164,6 +164,8 @@ type Table struct {
 	Topics []Topic
 	// Short are the usual flags by purpose, for a help of one screen; nil where all flags fit, or have a line each.
 	Short []Section
+	// Foreign says what flags of other programs are called here, with a value; nil for nothing.
+	Foreign func(typed, value string) string
 	// Also are further flags that the command takes, those of another one; nil for none.
 	Also *Table
 	// Entries are what a search of the help looks through besides, below a title; nil for nothing.

@@ -166,7 +166,15 @@ func (t *Table) see() string {
 	return "see " + strings.Join(append(strings.Fields("aiperf "+t.Command), "--help"), " ")
 }
 
-func (s *setter) Unknown(typed, _ string) error {
+func (s *setter) Unknown(typed, value string) error {
+	if s.table.Foreign != nil {
+		instead := s.table.Foreign(typed, value)
+		for word := range strings.FieldsSeq(instead) {
+			if i, _ := s.table.Find(word); i >= 0 && strings.HasPrefix(word, "--") {
+				return fmt.Errorf("unknown option %s; %s", typed, instead)
+			}
+		}
+	}
 	if near := s.table.Nearest(typed); near != "" && len(typed) > len("-x") {
 		return fmt.Errorf("unknown option %s; did you mean %s?", typed, near)
 	}

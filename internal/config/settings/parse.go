@@ -77,8 +77,8 @@ func (s *scanner) Word(word string) error {
 // Unknown says which flag was probably meant.
 func (s *scanner) Unknown(typed, value string) error {
 	s.lastRepeat, s.lastSwitch = "", ""
-	if instead := option.Foreign(typed); instead != "" {
-		s.faults.Add("", "unknown flag %s; aiperf calls this %s", fault.Shorten(typed), withValue(instead, value))
+	if instead := option.Foreign(typed, value); instead != "" {
+		s.faults.Add("", "unknown flag %s; %s", fault.Shorten(typed), instead)
 		return nil
 	}
 	hint := "aiperf profile --help all lists all flags"
@@ -87,21 +87,6 @@ func (s *scanner) Unknown(typed, value string) error {
 	}
 	s.faults.Add("", "unknown flag %s; %s", fault.Shorten(typed), hint)
 	return nil
-}
-
-// withValue is a flag with the value that the user gave to another name of it, where the flag takes it.
-func withValue(ours, value string) string {
-	o, ok := option.Find(ours)
-	if !ok || value == "" || o.Type == option.Bool || o.MustExist {
-		return ours
-	}
-	if _, _, err := o.Parse([]string{value}); err != nil {
-		return ours
-	}
-	if strings.ContainsAny(value, " ") {
-		value = "'" + value + "'"
-	}
-	return ours + echo(o, value)
 }
 
 // NoValue says how to write a value that looks like a flag.

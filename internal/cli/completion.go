@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/cli/command"
+	"aiperf/internal/cli/docs"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/run"
@@ -41,6 +42,9 @@ func completionTree() *cobra.Command {
 			add(byPath[command], t.Command, what, "")
 		}
 		addFlags(byPath[t.Command], t)
+		if t.Command == "docs" {
+			byPath[t.Command].ValidArgs = docs.Names()
+		}
 	}
 	return root
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"aiperf/internal/base/testkit"
-	"aiperf/internal/cli/benchmark"
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/option"
 )
@@ -22,7 +21,7 @@ func cliPage() string {
 	var b strings.Builder
 	b.WriteString(`# Command line
 
-This page is generated from the option table; ` + "`aiperf profile --help`" + ` shows the same.
+This page is generated from the option table; ` + "`aiperf profile --help all`" + ` shows the same.
 
 Flags may be written with dashes or underscores, ` + "`--flag value` or `--flag=value`" + `. A list takes its values
 separated by commas or, where the table says "…", by spaces; the flag may also be repeated. Other flags are given once.
@@ -45,12 +44,12 @@ separated by commas or, where the table says "…", by spaces; the flag may also
 				continue
 			}
 			note := ""
-			if missing := benchmark.MissingValues(o); len(missing) > 0 {
+			if missing := o.MissingValues(); len(missing) > 0 {
 				note = fmt.Sprintf(" *Not in this release: %s.*", strings.Join(missing, ", "))
 			}
 			limits := o.Limits.String()
 			if o.ManyValues() {
-				limits = "one of " + strings.Join(benchmark.Without(o.Values, benchmark.MissingValues(o)), ", ")
+				limits = "one of " + strings.Join(o.Available(), ", ")
 			}
 			def := o.Default
 			if o.DefaultNote != "" {

@@ -7,14 +7,17 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"aiperf/internal/accuracy/sandbox"
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/manual"
 	"aiperf/internal/cli/benchmark"
 	"aiperf/internal/cli/chat"
 	"aiperf/internal/cli/command"
 	"aiperf/internal/cli/configure"
 	"aiperf/internal/cli/data"
+	"aiperf/internal/cli/docs"
 	"aiperf/internal/cli/kube"
 	"aiperf/internal/cli/look"
 	"aiperf/internal/cli/mock"
@@ -24,7 +27,7 @@ import (
 // commands are what this release has, in the order of the help text.
 func commands() []command.Command {
 	return slices.Concat(benchmark.Commands(), configure.Files(), benchmark.Selftest(), look.Commands(), data.Commands(),
-		configure.Plugins(), chat.Commands(), kube.Commands(), mock.Commands())
+		configure.Plugins(), chat.Commands(), kube.Commands(), mock.Commands(), docs.Commands())
 }
 
 // missingCommands are documented commands that this release lacks, and what to do without them.
@@ -55,8 +58,11 @@ func dispatch(e *command.Env, args []string) error {
 		printHelp(e)
 		return nil
 	}
-	if len(args) > 1 && args[0] == "help" {
-		args = []string{args[1], "--help"}
+	if asks := []string{"help", "--help", "-h"}; len(args) > 1 && slices.Contains(asks, args[0]) {
+		if _, found := command.Find(commands(), args[1:]); !found {
+			return searchHelp(e, args[1:])
+		}
+		args = helpOfCommand(args[1:])
 	}
 	switch name := args[0]; {
 	case name == "--help" || name == "-h" || name == "help":
@@ -86,21 +92,81 @@ func dispatch(e *command.Env, args []string) error {
 	return command.Unknown(args[0], list)
 }
 
-func printHelp(e *command.Env) {
-	w := e.Terminal.Out
-	fmt.Fprintf(w, "aiperf v%s - AI Performance Benchmarking Tool\n", command.Version)
-	fmt.Fprint(w, "An independent implementation, compatible with AIPerf; not affiliated with NVIDIA.\n\n")
-	fmt.Fprint(w, "Usage: aiperf <command> [flags]\n\nCommands:\n")
-	for _, c := range commands() {
-		fmt.Fprintf(w, "  %-18s %s\n", c.Name, c.Summary)
+// helpOfCommand are the arguments for the help of a command, or of an action of it, with the words of a question.
+func helpOfCommand(words []string) []string {
+	n := 1
+	for _, t := range tables() {
+		path := strings.Fields(t.Command)
+		if len(words) >= len(path) && slices.Equal(path, words[:len(path)]) {
+			n = max(n, len(path))
+		}
 	}
-	fmt.Fprint(w, `
-Flags:
-  -h, --help            show this text; "aiperf <command> --help" shows a command's flags
-  --version             print the version
-  --install-completion [--shell bash|zsh|fish|powershell] [-o|--output PATH]
-                        install the completion of your shell
+	return slices.Concat(words[:n], []string{"--help"}, words[n:])
+}
 
-Try it: aiperf demo
+// families are the commands by purpose, in the order of the help: those of the first hour first.
+var families = []struct {
+	title string
+	names []string
+}{
+	{"Measure", []string{"quick", "profile", "capacity", "demo", "chat", "top"}},
+	{"Decide", []string{"compare", "why", "gate"}},
+	{"Look", []string{"report", "serve", "plot", "share", "analyze", "server-metrics", "speed-bench-report"}},
+	{"Data and files", []string{"data", "record", "config", "tokenizer", "analyze-trace", "validate", "synthesize"}},
+	{"Machines", []string{"agent", "kube", "operator"}},
+	{"More", []string{"docs", "mock-server", "selftest", "plugins"}},
+}
+
+// printHelp prints the commands.
+func printHelp(e *command.Env) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "aiperf v%s - AI Performance Benchmarking Tool\n\n", command.Version)
+	b.WriteString("Independent of AIPerf and compatible with it; not affiliated with NVIDIA.\n\n")
+	b.WriteString("Usage: aiperf <command> [flags]\n\n" + `Start here:
+  aiperf demo                  see it work: a benchmark of a built-in server
+  aiperf quick localhost:8000  your server in a minute: five lines
+  aiperf profile --help        a benchmark with everything of your choice
 `)
+	list := commands()
+	for _, family := range families {
+		var of []command.Command
+		for _, name := range family.names {
+			c, _ := command.Find(list, []string{name})
+			of = append(of, c)
+		}
+		b.WriteString("\n" + command.Listed(family.title, of))
+	}
+	b.WriteString(`
+Flags:
+  -h, --help [WORD]     this text; with a word, which flags mention it
+  --version             print the version
+  --install-completion  install the completion of your shell: [--shell NAME] [-o PATH]
+
+"aiperf <command> --help" shows the usual flags of a command, "aiperf docs" the documentation.
+`)
+	e.HelpText(b.String())
+}
+
+// searchHelp prints which flags of which commands have or mention the words.
+func searchHelp(e *command.Env, words []string) error {
+	query := strings.Join(words, " ")
+	var b strings.Builder
+	for _, t := range tables() {
+		if t.Command == "demo" {
+			continue // its flags are those of profile
+		}
+		if names := t.Matching(words); len(names) > 0 {
+			more := ""
+			if n := len(names) - 8; n > 0 {
+				names, more = names[:8], fmt.Sprintf(" and %d more", n)
+			}
+			fmt.Fprintf(&b, "  aiperf %s --help %s  %s%s\n", t.Command, query, strings.Join(names, ", "), more)
+		}
+	}
+	if b.Len() == 0 {
+		return command.Unknown(words[0], commands())
+	}
+	e.HelpText(fmt.Sprintf("Flags that have or mention %q:\n%s\nThe documentation: %s\n", query, b.String(),
+		manual.Page(query)))
+	return nil
 }

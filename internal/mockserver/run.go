@@ -1,7 +1,6 @@
 package mockserver
 
 import (
-	"aiperf/internal/mockserver/page"
 	"cmp"
 	"context"
 	"errors"
@@ -10,6 +9,9 @@ import (
 	"net"
 	"runtime"
 	"strconv"
+
+	"aiperf/internal/base/neterr"
+	"aiperf/internal/mockserver/page"
 )
 
 // metricsPort is a page on a port of its own.
@@ -31,7 +33,7 @@ func Run(ctx context.Context, o Options, stdout io.Writer) error {
 	}
 	ln, err := o.listen()
 	if err != nil {
-		return errors.Join(fmt.Errorf("mock-server: %w", err), s.Close())
+		return errors.Join(o.notListening("--port", o.Port, err), s.Close())
 	}
 	ports, err := s.listenMetrics()
 	if err == nil {
@@ -59,7 +61,7 @@ func (s *Server) listenMetrics() (ports []metricsPort, err error) {
 	for i, number := range numbers {
 		ln, err := net.Listen("tcp", net.JoinHostPort(s.opts.Host, strconv.Itoa(number)))
 		if err != nil {
-			return ports, fmt.Errorf("mock-server: --metrics-ports: %w", err)
+			return ports, s.opts.notListening("--metrics-ports", number, err)
 		}
 		ports = append(ports, metricsPort{pages[i%len(pages)], ln})
 	}
@@ -72,6 +74,18 @@ func (o *Options) listen() (net.Listener, error) {
 		return net.Listen("unix", o.UnixSocket)
 	}
 	return net.Listen("tcp", net.JoinHostPort(o.Host, strconv.Itoa(o.Port)))
+}
+
+// notListening is the error of a port that could not be opened.
+func (o *Options) notListening(flag string, port int, err error) error {
+	if o.UnixSocket != "" {
+		return fmt.Errorf("mock-server: --unix-socket: %w", err)
+	}
+	if neterr.ShortageOf(err) == neterr.Ports && port != 0 {
+		return fmt.Errorf("mock-server: port %d of %s is in use: give another one with %s, or %[3]s 0 for a free one, which "+
+			"is printed", port, o.Host, flag)
+	}
+	return fmt.Errorf("mock-server: %s %d: %w", flag, port, err)
 }
 
 func (o *Options) announce(stdout io.Writer, ln net.Listener, ports []metricsPort) error {

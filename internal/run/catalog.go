@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"aiperf/internal/base/manual"
 	"aiperf/internal/config"
 	"aiperf/internal/config/pluginfile"
 	"aiperf/internal/measure/metrics"
@@ -90,7 +91,7 @@ func Lacks(cfg *config.Run, tag string) string {
 	}
 	d, known := metrics.Lookup(tag)
 	if !known {
-		return "there is no metric of this name" + compare.Near(tag) + "; docs/metrics.md lists them"
+		return "there is no metric of this name" + compare.Near(tag) + "; " + manual.Page("metrics") + " lists them"
 	}
 	if metrics.IsAccuracy(tag) {
 		if cfg.Accuracy == nil {

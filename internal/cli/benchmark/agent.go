@@ -45,34 +45,38 @@ type agentOptions struct {
 }
 
 func (o *agentOptions) table() *flags.Table {
-	return &flags.Table{Command: "agent", About: agentHelp, Column: 26, Aligned: true, Flags: []flags.Flag{
-		flags.Value("join", "URL", "NATS server of the coordinator: nats://HOST:PORT or tls://HOST:PORT",
-			flags.Text(&o.Join)),
-		flags.Value("token-file", "PATH", "file with the token of the coordinator [default: "+fleet.TokenVariable+"]",
-			flags.Text(&o.tokenFile)),
-		flags.Value("nkey-file", "PATH", "file with the seed of an nkey", flags.Text(&o.Security.NKeyFile)),
-		flags.Value("creds-file", "PATH", "file with credentials for the server", flags.Text(&o.Security.CredentialsFile)),
-		flags.Value("ca-file", "PATH", "PEM file of the authorities of the server's certificate",
-			flags.Text(&o.Security.CAFile)),
-		flags.Value("cert-file", "PATH", "PEM file of a certificate of this agent", flags.Text(&o.Security.CertFile)),
-		flags.Value("key-file", "PATH", "PEM file of its key", flags.Text(&o.Security.KeyFile)),
-		flags.Switch("allow-clear-text", "send the token to another machine without encryption", &o.ClearText),
-		flags.Value("fleet-name", "NAME", "name of the fleet [default: "+fleet.DefaultName+"]", flags.Text(&o.Fleet)),
-		flags.Value("name", "NAME", "name of this agent in reports [default: HOST:PID]", flags.Text(&o.Name)),
-		flags.Value("join-timeout", "SECONDS", "time within which there must be a coordinator [default: 300]",
-			func(v string) error { return scalar.SetTime(&o.Wait, v, time.Second, 24*time.Hour) }),
-		flags.Value("dir", "PATH", "folder of journals and of files that stay here\n[default: a temporary one]",
-			flags.Text(&o.Dir)),
-		flags.Value("cache-dir", "PATH", "folder of data sets that were fetched [default: aiperf/fleet in the user's cache]",
-			flags.Text(&o.CacheDir)),
-		flags.Switch("allow-programs", "start the program of a run with --endpoint-plugin here", &o.Programs),
-		flags.Value("allow-path", "PATHS", "files, or folders of files, that a run may name here, separated by commas:\n"+
-			"a Unix socket, certificates, keys", flags.List(&o.Paths)),
-		flags.Value("read-journal", "PATH", "print what a journal counts, and end", flags.Text(&o.journal)),
-		flags.Switch("keep-journals", "leave the journals of runs that ended in order", &o.KeepJournals),
-		flags.Switch("verbose -v", "show the log of the runs", &o.verbose),
-		flags.Switch("local", "", &o.Local),
-	}}
+	return &flags.Table{Command: "agent", Page: "fleet", Examples: []flags.Example{
+		{For: "on the second machine, as the coordinator prints it", Command: "aiperf agent --join nats://10.0.0.1:4222 --token-file token"},
+		{For: "what a lost agent counted", Command: "aiperf agent --read-journal journal.jsonl"},
+	},
+		About: agentHelp, Flags: []flags.Flag{
+			flags.Value("join", "URL", "NATS server of the coordinator: nats://HOST:PORT or tls://HOST:PORT",
+				flags.Text(&o.Join)),
+			flags.Value("token-file", "PATH", "file with the token of the coordinator [default: "+fleet.TokenVariable+"]",
+				flags.Text(&o.tokenFile)),
+			flags.Value("nkey-file", "PATH", "file with the seed of an nkey", flags.Text(&o.Security.NKeyFile)),
+			flags.Value("creds-file", "PATH", "file with credentials for the server", flags.Text(&o.Security.CredentialsFile)),
+			flags.Value("ca-file", "PATH", "PEM file of the authorities of the server's certificate",
+				flags.Text(&o.Security.CAFile)),
+			flags.Value("cert-file", "PATH", "PEM file of a certificate of this agent", flags.Text(&o.Security.CertFile)),
+			flags.Value("key-file", "PATH", "PEM file of its key", flags.Text(&o.Security.KeyFile)),
+			flags.Switch("allow-clear-text", "send the token to another machine without encryption", &o.ClearText),
+			flags.Value("fleet-name", "NAME", "name of the fleet [default: "+fleet.DefaultName+"]", flags.Text(&o.Fleet)),
+			flags.Value("name", "NAME", "name of this agent in reports [default: HOST:PID]", flags.Text(&o.Name)),
+			flags.Value("join-timeout", "SECONDS", "time within which there must be a coordinator [default: 300]",
+				func(v string) error { return scalar.SetTime(&o.Wait, v, time.Second, 24*time.Hour) }),
+			flags.Value("dir", "PATH", "folder of journals and of files that stay here\n[default: a temporary one]",
+				flags.Text(&o.Dir)),
+			flags.Value("cache-dir", "PATH", "folder of data sets that were fetched [default: aiperf/fleet in the user's cache]",
+				flags.Text(&o.CacheDir)),
+			flags.Switch("allow-programs", "start the program of a run with --endpoint-plugin here", &o.Programs),
+			flags.Value("allow-path", "PATHS", "files, or folders of files, that a run may name here, separated by commas:\n"+
+				"a Unix socket, certificates, keys", flags.List(&o.Paths)),
+			flags.Value("read-journal", "PATH", "print what a journal counts, and end", flags.Text(&o.journal)),
+			flags.Switch("keep-journals", "leave the journals of runs that ended in order", &o.KeepJournals),
+			flags.Switch("verbose -v", "show the log of the runs", &o.verbose),
+			flags.Switch("local", "", &o.Local),
+		}}
 }
 
 // runAgent makes shares of runs for a coordinator.

@@ -36,7 +36,13 @@ func newCapacityFlags() *capacityFlags {
 }
 
 func (o *capacityFlags) table() *flags.Table {
-	return &flags.Table{Command: "capacity", About: `Usage: aiperf capacity --url URL --model NAME LIMIT... [options]
+	return &flags.Table{Command: "capacity", Page: "capacity", Also: ProfileTable(), Examples: []flags.Example{
+		{For: "users at once within 300 ms to the first token", Command: "aiperf capacity --url localhost:8000 --ttft p99:300ms --isl 512 --osl 128"},
+		{For: "requests per second, in two minutes", Command: "aiperf capacity --url localhost:8000 --over rate --e2e p95:2s --budget 2m"},
+		{For: "users who write every ten seconds", Command: "aiperf capacity --over users --turn-interval 10s --ttft p95:500ms"},
+		{For: "the longest prompt at this load", Command: "aiperf capacity --over isl --concurrency 8 --ttft p95:2s --osl 64"},
+	},
+		About: `Usage: aiperf capacity --url URL --model NAME LIMIT... [options]
 
 Finds the largest load at which a server stays within limits, with an interval and what is missed first beyond it. Each
 probe runs until it is certain whether the limits hold, at most for --probe. Writes search_history.json, the files of
@@ -48,37 +54,31 @@ All options of aiperf profile apply to every probe: aiperf profile --help. With 
 
 With --over isl or osl the load stays the same: --concurrency (1 unless given) or --request-rate.
 
-Examples:
-  aiperf capacity --url localhost:8000 --model NAME --ttft p99:300 --isl 512 --osl 128
-  aiperf capacity --url localhost:8000 --model NAME --over users --turn-interval 10s --ttft p95:500ms
-  aiperf capacity --url localhost:8000 --model NAME --over isl --concurrency 8 --ttft p95:2s --osl 64
-  aiperf capacity --url localhost:8000 --model NAME --over osl --concurrency 8 --e2e p95:20s --isl 512
-
 Exit codes: 0 an answer, or the best known within the budget; 1 an error; 3 not even the smallest load meets the limits.
 `, Flags: []flags.Flag{
-		flags.Value("ttft", "[STAT:]MS", "limit of the time to first token, such as p99:300", flags.Text(&o.ttft)),
-		flags.Value("itl", "[STAT:]MS", "limit of the inter token latency, such as p95:25", flags.Text(&o.itl)),
-		flags.Value("e2e", "[STAT:]MS", "limit of the request latency, such as p95:2000", flags.Text(&o.e2e)),
-		flags.Value("error-rate", "SHARE", "limit of the share of failed requests, such as 0.01 or 1% [default: 0.01]",
-			func(text string) error { o.errorRate = new(float64); return command.Share(o.errorRate)(text) }),
-		flags.Choice("over", "LOAD", "what is searched: concurrency, rate, users, isl (the longest prompt) or osl (the "+
-			"longest reply) [default: concurrency]", &o.Over, capacity.Loads()...),
-		flags.Value("min", "N", "smallest load [default: 1; of isl and osl 16]", command.Real(&o.Min, 0, 1e9)),
-		flags.Value("max", "N", "largest load [default: 1000; of isl and osl what the model's context has room for, "+
-			"else 32768 and 4096]", command.Real(&o.Max, 0, 1e9)),
-		flags.Value("turn-interval", "TIME", "with --over users: time from one turn of a user to the next [default: 10s]",
-			lasting(&o.pace)),
-		flags.Value("budget", "TIME", "time of the whole search, such as 90s or 10m: no probe starts that would end "+
-			"after it [default: 10m]", lasting(&o.Budget)),
-		flags.Value("probe", "TIME", "longest measured time of a probe [default: a tenth of the budget, at most 60s; "+
-			"of users at least --turn-interval]", lasting(&o.Probe)),
-		flags.Value("probe-warmup", "TIME",
-			"longest warm-up of a probe, which ends when its figures are steady; 0 for none [default: a quarter of "+
-				"--probe, at most 15s]",
-			lasting(&o.Warmup)),
-		flags.Value("precision", "SHARE", "width of the interval at which the search ends, such as 0.1 or 10% "+
-			"[default: 0.1]", command.Share(&o.Precision)),
-	}}
+			flags.Value("ttft", "[STAT:]MS", "limit of the time to first token, such as p99:300", flags.Text(&o.ttft)),
+			flags.Value("itl", "[STAT:]MS", "limit of the inter token latency, such as p95:25", flags.Text(&o.itl)),
+			flags.Value("e2e", "[STAT:]MS", "limit of the request latency, such as p95:2000", flags.Text(&o.e2e)),
+			flags.Value("error-rate", "SHARE", "limit of the share of failed requests, such as 0.01 or 1% [default: 0.01]",
+				func(text string) error { o.errorRate = new(float64); return command.Share(o.errorRate)(text) }),
+			flags.Choice("over", "LOAD", "what is searched: concurrency, rate, users, isl (the longest prompt) or osl (the "+
+				"longest reply) [default: concurrency]", &o.Over, capacity.Loads()...),
+			flags.Value("min", "N", "smallest load [default: 1; of isl and osl 16]", command.Real(&o.Min, 0, 1e9)),
+			flags.Value("max", "N", "largest load [default: 1000; of isl and osl what the model's context has room for, "+
+				"else 32768 and 4096]", command.Real(&o.Max, 0, 1e9)),
+			flags.Value("turn-interval", "TIME", "with --over users: time from one turn of a user to the next [default: 10s]",
+				lasting(&o.pace)),
+			flags.Value("budget", "TIME", "time of the whole search, such as 90s or 10m: no probe starts that would end "+
+				"after it [default: 10m]", lasting(&o.Budget)),
+			flags.Value("probe", "TIME", "longest measured time of a probe [default: a tenth of the budget, at most 60s; "+
+				"of users at least --turn-interval]", lasting(&o.Probe)),
+			flags.Value("probe-warmup", "TIME",
+				"longest warm-up of a probe, which ends when its figures are steady; 0 for none [default: a quarter of "+
+					"--probe, at most 15s]",
+				lasting(&o.Warmup)),
+			flags.Value("precision", "SHARE", "width of the interval at which the search ends, such as 0.1 or 10% "+
+				"[default: 0.1]", command.Share(&o.Precision)),
+		}}
 }
 
 // lasting reads a time.
@@ -158,9 +158,8 @@ func split(t *flags.Table, args []string) (own, rest []string) {
 func runCapacity(env *command.Env, args []string) error {
 	o := newCapacityFlags()
 	table := o.table()
-	if flags.WantsHelp(args) {
-		fmt.Fprint(env.Terminal.Out, table.Help())
-		return nil
+	if words, asked := flags.HelpWords(args); asked {
+		return env.Help(table, words)
 	}
 	env.HideSecrets(args)
 	own, rest := split(table, args)

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	safe "aiperf/internal/base/terminal"
 	"aiperf/internal/cli/command"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/config/option"
@@ -32,17 +31,18 @@ const demoHelp = `Usage: aiperf demo [profile flags]
 
 Starts the embedded mock server as a process of its own on a free loopback port (time to first token
 40 ms, 8 ms between tokens), runs a short streaming chat benchmark against it and reports. Flags of
-"aiperf profile" replace or extend the demo's own, which are:
+"aiperf profile" replace or extend the demo's own.
 `
+
+// demoOwn says which flags the demo has of its own.
+func demoOwn() string {
+	return "The flags of the demo itself:\n  " + strings.Join(command.Quoted(demoArgs), " ") + "\n"
+}
 
 // runDemo starts the mock server as a child process and runs a short benchmark against it.
 func runDemo(e *command.Env, args []string) error {
-	if flags.WantsHelp(args) {
-		fmt.Fprint(e.Terminal.Out, demoHelp, "\n")
-		for _, line := range safe.Wrap(strings.Join(command.Quoted(demoArgs), " "), flags.HelpWidth-2) {
-			fmt.Fprintln(e.Terminal.Out, "  "+line)
-		}
-		return nil
+	if words, asked := flags.HelpWords(args); asked {
+		return e.Help(demoTable(), words)
 	}
 	server, err := mockserver.StartProcess(mockserver.ProcessOptions{Log: os.Stderr, Args: []string{
 		"--ttft", "40", "--itl", "8", "--ttft-jitter-cv", "0.2", "--itl-jitter-cv", "0.1", "--random-seed", "42"}})

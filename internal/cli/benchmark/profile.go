@@ -26,9 +26,8 @@ import (
 
 // runProfile runs a benchmark.
 func runProfile(env *command.Env, args []string) error {
-	if flags.WantsHelp(args) {
-		profileHelp(env)
-		return nil
+	if words, asked := flags.HelpWords(args); asked {
+		return env.Help(ProfileTable(), words)
 	}
 	env.HideSecrets(args)
 	parsed, err := settings.Parse(args, env.LookupEnv)

@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/cli/command"
 	"aiperf/internal/config"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
 	"aiperf/internal/config/resolve"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/experiment/capacity"
@@ -60,23 +61,28 @@ func (o *quickOptions) table() *flags.Table {
 			return nil
 		}
 	}
-	return &flags.Table{Command: "quick", About: quickHelp, Column: 28, Aligned: true, Flags: []flags.Flag{
-		flags.Value("model -m", "NAME", "model to measure [default: the one that the server has loaded]",
-			flags.Text(&o.model)),
-		flags.Value("seconds", "SECONDS", "time of all runs together, as 90 or 2m [default: 60]",
-			command.Seconds(&o.seconds, 1, 3600)),
-		flags.Value("ttft", "[PNN:]MS", "limit on the time to first token, as p99:500 or 2s [default: p95:1000]", limit(&o.ttft)),
-		flags.Value("itl", "[PNN:]MS", "limit on the time between tokens [default: p95:50]", limit(&o.itl)),
-		flags.Value("max-users", "N", "most users at once [default: 256]", whole(&o.mostUsers)),
-		flags.Value("isl", "TOKENS", "length of the prompts [default: 256]", whole(&o.isl)),
-		flags.Value("osl", "TOKENS", "length of the answers [default: 64]", whole(&o.osl)),
-		portsFlag(&o.ports),
-		flags.Value("api-key", "KEY", "key sent as a bearer token; @FILE reads it from a file", flags.Text(&o.apiKey)),
-		flags.Value("tokenizer", "NAME",
-			"tokenizer of the prompts; tokens of answers are those that the server counts\n"+
-				"[default: builtin]", flags.Text(&o.tokenizer)),
-		flags.Value("artifact-dir", "PATH", "folder of the files [default: artifacts/quick]", flags.Text(&o.dir)),
-	}}
+	return &flags.Table{Command: "quick", Foreign: option.Foreign, Page: "quick", Examples: []flags.Example{
+		{For: "the server of this machine", Command: "aiperf quick"},
+		{For: "with limits of your own, and long prompts", Command: "aiperf quick localhost:8000 --ttft p95:500ms --itl p95:40ms --isl 2000"},
+	},
+		About: quickHelp, Flags: []flags.Flag{
+			flags.Value("url -u", "URL", "address of the server; the flag itself may be omitted", flags.Text(&o.url)),
+			flags.Value("model -m", "NAME", "model to measure [default: the one that the server has loaded]",
+				flags.Text(&o.model)),
+			flags.Value("seconds", "SECONDS", "time of all runs together, as 90 or 2m [default: 60]",
+				command.Seconds(&o.seconds, 1, 3600)),
+			flags.Value("ttft", "[PNN:]MS", "limit on the time to first token, as p99:500 or 2s [default: p95:1000]", limit(&o.ttft)),
+			flags.Value("itl", "[PNN:]MS", "limit on the time between tokens [default: p95:50]", limit(&o.itl)),
+			flags.Value("max-users", "N", "most users at once [default: 256]", whole(&o.mostUsers)),
+			flags.Value("isl", "TOKENS", "length of the prompts [default: 256]", whole(&o.isl)),
+			flags.Value("osl", "TOKENS", "length of the answers [default: 64]", whole(&o.osl)),
+			portsFlag(&o.ports),
+			flags.Value("api-key", "KEY", "key sent as a bearer token; @FILE reads it from a file", flags.Text(&o.apiKey)),
+			flags.Value("tokenizer", "NAME",
+				"tokenizer of the prompts; tokens of answers are those that the server counts\n"+
+					"[default: builtin]", flags.Text(&o.tokenizer)),
+			flags.Value("artifact-dir", "PATH", "folder of the files [default: artifacts/quick]", flags.Text(&o.dir)),
+		}}
 }
 
 // runQuick measures a server for a minute.
@@ -89,8 +95,8 @@ func runQuick(e *command.Env, args []string) error {
 	switch {
 	case err != nil:
 		return err
-	case len(words) > 1:
-		return fmt.Errorf("aiperf quick takes one URL, not %d", len(words))
+	case len(words) > 1 || len(words) == 1 && o.url != "":
+		return errors.New("aiperf quick takes one URL")
 	case len(words) == 1:
 		o.url = words[0]
 	}

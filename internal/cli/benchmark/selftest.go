@@ -30,14 +30,11 @@ with the server's record. Then it measures the capacity of this machine.
 Token counts, events, requests and arithmetic pass or fail. Timing and capacity are graded good or
 limited: they depend on the machine and its other load, and never fail the test. Stop other programs
 first. The capacity is stored in the user's cache directory, and aiperf profile warns when it is
-asked for more. docs/selftest.md explains each figure.
+asked for more.
 
 `
 
-const selftestFooter = `  -h, --help
-        Show this text.
-
-Exit codes: 0 all correctness checks passed; 3 one of them failed; 1 usage error, the test could
+const selftestFooter = `Exit codes: 0 all correctness checks passed; 3 one of them failed; 1 usage error, the test could
 not run or was interrupted; 130 second Ctrl-C; 143 SIGTERM.
 `
 
@@ -48,13 +45,17 @@ type selftestOptions struct {
 }
 
 func (o *selftestOptions) table() *flags.Table {
-	return &flags.Table{Command: "selftest", About: selftestHelp, Footer: selftestFooter, Flags: []flags.Flag{
-		flags.Switch("quick", "Short steps and no search for the number of streams: about 10 seconds. Nothing is "+
-			"saved.", &o.Quick),
-		flags.Value("streams", "N", "Streams whose time stamps are compared, 1 to 10,000 (default 32).",
-			flags.Text(&o.streams)),
-		flags.Value("json", "FILE", "Write the report as JSON too.", flags.Texts(&o.json)),
-	}}
+	return &flags.Table{Command: "selftest", Page: "selftest", Examples: []flags.Example{
+		{For: "about a minute", Command: "aiperf selftest"},
+		{For: "ten seconds, as JSON too", Command: "aiperf selftest --quick --json selftest.json"},
+	},
+		About: selftestHelp, Footer: selftestFooter, Flags: []flags.Flag{
+			flags.Switch("quick", "Short steps and no search for the number of streams: about 10 seconds. Nothing is "+
+				"saved.", &o.Quick),
+			flags.Value("streams", "N", "Streams whose time stamps are compared, 1 to 10,000 (default 32).",
+				flags.Text(&o.streams)),
+			flags.Value("json", "FILE", "Write the report as JSON too.", flags.Texts(&o.json)),
+		}}
 }
 
 // complete reads the values; path is the file of the report.

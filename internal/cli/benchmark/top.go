@@ -65,21 +65,25 @@ func (o *topOptions) table() *flags.Table {
 			o.gpus = append(o.gpus, v)
 			return nil
 		})
-	return &flags.Table{Command: "top", About: topHelp, Column: 28, Aligned: true, Flags: []flags.Flag{
-		flags.Value("interval -i", "SECONDS", "time between two looks, as 0.5, 2 or 500ms [default: 1]",
-			func(v string) error {
-				s, err := scalar.In(time.Second, v)
-				if err != nil || !(s >= leastTopInterval.Seconds() && s <= mostTopInterval.Seconds()) {
-					return fmt.Errorf("%q is not a time from 0.1 to 3600 seconds", v)
-				}
-				o.interval = time.Duration(s * float64(time.Second))
-				return nil
-			}),
-		flags.Switch("once", "print what there is after one interval, and end", &o.once),
-		portsFlag(&o.ports),
-		gpus,
-		flags.Switch("no-gpu-telemetry", "do not look for GPUs", &o.noGPUs),
-	}}
+	return &flags.Table{Command: "top", Page: "live", Examples: []flags.Example{
+		{For: "watch the server of this machine", Command: "aiperf top"},
+		{For: "two servers, printed once", Command: "aiperf top localhost:8000 localhost:8001 --once"},
+	},
+		About: topHelp, Flags: []flags.Flag{
+			flags.Value("interval -i", "SECONDS", "time between two looks, as 0.5, 2 or 500ms [default: 1]",
+				func(v string) error {
+					s, err := scalar.In(time.Second, v)
+					if err != nil || !(s >= leastTopInterval.Seconds() && s <= mostTopInterval.Seconds()) {
+						return fmt.Errorf("%q is not a time from 0.1 to 3600 seconds", v)
+					}
+					o.interval = time.Duration(s * float64(time.Second))
+					return nil
+				}),
+			flags.Switch("once", "print what there is after one interval, and end", &o.once),
+			portsFlag(&o.ports),
+			gpus,
+			flags.Switch("no-gpu-telemetry", "do not look for GPUs", &o.noGPUs),
+		}}
 }
 
 // runTop watches servers and GPUs until the user ends it.

@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/cli/command"
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/config/settings"
 	"aiperf/internal/wire/client"
@@ -22,9 +23,7 @@ import (
 
 const help = `Usage: aiperf chat --model NAME [flags]
 
-Chats with a model and shows how fast it answers. For example:
-  aiperf chat -m my-model -u localhost:8000
-  aiperf chat -m my-model -u localhost:8000 --quick "Say hello"
+Chats with a model and shows how fast it answers.
 
 `
 
@@ -37,7 +36,11 @@ type Options struct {
 // Table returns the flags of the command.
 func (o *Options) Table() *flags.Table {
 	text := func(to **string) func(string) error { return func(v string) error { *to = &v; return nil } }
-	return &flags.Table{Command: "chat", About: help, Column: 28, Aligned: true, Clustered: true,
+	return &flags.Table{Command: "chat", Foreign: option.Foreign, Page: "chat", Examples: []flags.Example{
+		{For: "a conversation", Command: "aiperf chat -m my-model -u localhost:8000"},
+		{For: "one question", Command: "aiperf chat -m my-model -u localhost:8000 --quick \"Say hello\""},
+	},
+		About: help, Clustered: true,
 		Flags: []flags.Flag{
 			flags.Value("model -m", "NAME", "model that requests ask for (required)", flags.Text(&o.Model)),
 			flags.Value("url -u", "URL",

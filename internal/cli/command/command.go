@@ -48,6 +48,16 @@ func TablesOf(list []Command) (tables []*flags.Table) {
 // Names are the names of commands, separated by commas.
 func Names(list []Command) string { return strings.Join(names(list), ", ") }
 
+// Listed is a list of commands below a heading, a line each.
+func Listed(heading string, list []Command) string {
+	var b strings.Builder
+	b.WriteString(heading + ":\n")
+	for _, c := range list {
+		fmt.Fprintf(&b, "  %s  %s\n", c.Name, c.Summary)
+	}
+	return b.String()
+}
+
 func names(list []Command) (names []string) {
 	for _, c := range list {
 		names = append(names, c.Name)

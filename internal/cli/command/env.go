@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/flags"
@@ -46,11 +47,31 @@ func (e *Env) HideSecrets(args []string) {
 // Parse has the flags of a command set and returns the other arguments. Where help is asked for it prints that and
 // returns [ErrHelp].
 func (e *Env) Parse(t *flags.Table, args []string) (words []string, err error) {
-	if flags.WantsHelp(args) {
-		fmt.Fprint(e.Terminal.Out, t.Help())
-		return nil, ErrHelp
+	if words, asked := flags.HelpWords(args); asked {
+		return nil, e.Help(t, words)
 	}
 	return t.Parse(args)
+}
+
+// Help prints the help of a command: what the words behind --help ask for. It returns [ErrHelp] where there is an
+// answer.
+func (e *Env) Help(t *flags.Table, words []string) error {
+	text, err := t.Help(words, e.look())
+	if err != nil {
+		return err
+	}
+	io.WriteString(e.Terminal.StyledOut, text)
+	return ErrHelp
+}
+
+// HelpText prints a help text that has no flags, such as a list of actions.
+func (e *Env) HelpText(text string) {
+	io.WriteString(e.Terminal.StyledOut, flags.Written(text, e.look()))
+}
+
+// look is how help texts are written here: as wide as the terminal, within limits.
+func (e *Env) look() flags.Look {
+	return flags.Look{Width: e.Terminal.TextWidth(), Styles: e.Terminal.OutTTY && e.Terminal.Colour}
 }
 
 // ParseOnly is [Env.Parse] for a command whose arguments are flags alone, or stand for them.

@@ -1,8 +1,10 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"aiperf/internal/base/artifact"
@@ -22,9 +24,17 @@ func (e *Env) OpenConfig(name string) (*file.Source, error) {
 		data, err = ReadConfig(name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the configuration file %s cannot be read: %w", name, err)
+		return nil, Unreadable("the configuration file", name, err)
 	}
 	return file.Open(name, data, e.LookupEnv)
+}
+
+// Unreadable is the error of a file that the user named and that could not be read.
+func Unreadable(what, name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s %s does not exist", what, name)
+	}
+	return fmt.Errorf("%s %s cannot be read: %w", what, name, err)
 }
 
 // ReadConfig reads the text of a configuration file.

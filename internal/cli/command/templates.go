@@ -18,17 +18,12 @@ const configInitHelp = `Usage: aiperf config init [--template] NAME [-o FILE]
        aiperf config init --list [-c CATEGORY] [-v]
        aiperf config init --search WORD [-v]
 
-Writes a configuration file with comments to start from, or lists the templates. For example:
-  aiperf config init --list
-  aiperf config init -t minimal -m MODEL -u http://localhost:8000 -o bench.yaml
-  aiperf profile --config bench.yaml
+Writes a configuration file with comments to start from, or lists the templates.
 
 Options:
 `
 
-const TemplateFooter = `  -h, --help                 this text
-
-Without --output the file goes to the standard output. An existing FILE is replaced. Data files that a template reads
+const TemplateFooter = `Without --output the file goes to the standard output. An existing FILE is replaced. Data files that a template reads
 are written beside FILE; those that exist already are kept.
 Exit codes: 0 done; 1 unknown template, or a file that could not be written; 2 nothing to do was given.
 `
@@ -51,7 +46,11 @@ func (o *TemplateOptions) Table() *flags.Table {
 	category.Values = file.TemplateCategories()
 	chosen := flags.Value("template -t", "NAME", "the template; the flag itself may be omitted", NonEmpty(&o.Template))
 	chosen.Values = names
-	return &flags.Table{Command: "config init", About: configInitHelp, Column: 29, Places: []string{"template"},
+	return &flags.Table{Command: "config init", Page: "configuration", Examples: []flags.Example{
+		{For: "which templates there are", Command: "aiperf config init --list"},
+		{For: "a file to start from", Command: "aiperf config init -t minimal -m MODEL -u http://localhost:8000 -o bench.yaml"},
+	},
+		About: configInitHelp, Places: []string{"template"},
 		Flags: []flags.Flag{
 			chosen,
 			flags.Value("model -m", "MODEL", "put this model into it", NonEmpty(&o.Model)),

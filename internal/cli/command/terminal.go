@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	safe "aiperf/internal/base/terminal"
+	"aiperf/internal/config/flags"
 )
 
 // Terminal is where the program talks to the user.
@@ -52,6 +53,14 @@ func isCI(env func(string) (string, bool)) bool {
 
 // Width is the width of the terminal that the output goes to, in columns; 0 when it goes elsewhere.
 func (t *Terminal) Width() int { return columns(t.OutFile, t.OutTTY) }
+
+// TextWidth is the width of texts to read, in columns: that of the terminal within limits, else a fixed one.
+func (t *Terminal) TextWidth() int {
+	if n := t.Width(); n > 0 {
+		return min(max(n, leastPanel), flags.MostHelpWidth)
+	}
+	return flags.HelpWidth
+}
 
 // ErrWidth is width for the error output.
 func (t *Terminal) ErrWidth() int { return columns(t.errFile, t.ErrTTY) }

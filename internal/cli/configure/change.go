@@ -25,14 +25,17 @@ type expandOptions struct {
 }
 
 func (o *expandOptions) table() *flags.Table {
-	return &flags.Table{Command: "config expand", Column: 29, Places: filePlace,
+	return &flags.Table{Command: "config expand", Page: "sweeps", Examples: []flags.Example{
+		{For: "the cells of a sweep", Command: "aiperf config expand sweep.yaml"},
+		{For: "one of them in full", Command: "aiperf config expand sweep.yaml -i 2"},
+	},
+		Places: filePlace,
 		About: `Usage: aiperf config expand FILE [-F] [-i N] [-f text|yaml|json]
 
 Lists the variations of a sweep: their folders, labels and values. A file without a sweep has one variation, base.
 
 Options:
-`, Footer: configFileFooter + `
-Exit codes: 0 done; 1 the file is not valid, or N is out of range; 2 an adaptive search, which has no list.
+`, Footer: `Exit codes: 0 done; 1 the file is not valid, or N is out of range; 2 an adaptive search, which has no list.
 `, Flags: []flags.Flag{
 			fileFlag(&o.name),
 			flags.Switch("full -F", "with the complete configuration of each variation", &o.full),
@@ -90,13 +93,15 @@ func configExpand(e *command.Env, args []string) error {
 type diffOptions struct{ format string }
 
 func (o *diffOptions) table() *flags.Table {
-	return &flags.Table{Command: "config diff", Column: 29, About: `Usage: aiperf config diff A B [-f text|json]
+	return &flags.Table{Command: "config diff", Page: "configuration", Examples: []flags.Example{
+		{For: "two files with all their defaults", Command: "aiperf config diff before.yaml after.yaml"},
+	},
+		About: `Usage: aiperf config diff A B [-f text|json]
 
 Compares two configuration files with all their defaults.
 
 Options:
-`, Footer: configFileFooter + `
-Exit codes: 0 identical or compared; 1 a file is not valid.
+`, Footer: `Exit codes: 0 identical or compared; 1 a file is not valid.
 `, Flags: []flags.Flag{flags.Choice("format -f", "FORMAT", "text or json", &o.format, "text", "json")}}
 }
 
@@ -221,16 +226,18 @@ func differ(a, b *document.Node, path string, list *[]difference) {
 type fromFlagsOptions struct{ file string }
 
 func (o *fromFlagsOptions) table() *flags.Table {
-	return &flags.Table{Command: "config from-flags", Column: 29,
+	return &flags.Table{Command: "config from-flags", Page: "configuration", Examples: []flags.Example{
+		{For: "keep a command line as a file", Command: "aiperf config from-flags -o bench.yaml -- -m MODEL --concurrency 8"},
+	},
+
 		About: `Usage: aiperf config from-flags [-o FILE] -- OPTIONS OF aiperf profile
 
-Prints the configuration file that describes the same run as a command line. For example:
-  aiperf config from-flags -o bench.yaml -- -m MODEL --concurrency 8 --request-count 100
+Prints the configuration file that describes the same run as a command line.
 
 In the place of secrets the file names variables of the environment.
 
 Options:
-`, Footer: configFileFooter, Flags: []flags.Flag{
+`, Flags: []flags.Flag{
 			flags.Value("output -o", "FILE", "write to FILE instead of the standard output", flags.Text(&o.file)),
 		}}
 }

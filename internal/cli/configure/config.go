@@ -3,6 +3,7 @@ package configure
 import (
 	"fmt"
 
+	"aiperf/internal/base/manual"
 	"aiperf/internal/cli/command"
 	"aiperf/internal/config/flags"
 )
@@ -47,16 +48,11 @@ func runConfig(e *command.Env, args []string) error {
 }
 
 func configHelp(e *command.Env) {
-	w := e.Terminal.Out
-	fmt.Fprint(w, "Usage: aiperf config ACTION [options]\n\nActions:\n")
-	for _, action := range configActions() {
-		fmt.Fprintf(w, "  %-12s %s\n", action.Name, action.Summary)
-	}
-	fmt.Fprint(w, `
+	e.HelpText("Usage: aiperf config ACTION [options]\n\n" + command.Listed("Actions", configActions()) + `
 A configuration file holds a benchmark that is kept. From nothing to a run:
   aiperf config init -t minimal -m MODEL -u http://HOST:PORT -o bench.yaml
   aiperf profile --config bench.yaml
 
-"aiperf config ACTION --help" shows the options. docs/configuration.md explains the files.
+"aiperf config ACTION --help" shows the options. ` + manual.Page("configuration") + ` explains the files.
 `)
 }

@@ -35,18 +35,18 @@ func fileFlag(to *string) flags.Flag {
 // filePlace has the word of an action be its file.
 var filePlace = []string{"config-file"}
 
-const configFileFooter = "  -h, --help                 this text\n"
-
 func (o *configOptions) validateTable() *flags.Table {
-	return &flags.Table{Command: "config validate", Column: 29, Places: filePlace,
+	return &flags.Table{Command: "config validate", Page: "configuration", Examples: []flags.Example{
+		{For: "check a file", Command: "aiperf config validate bench.yaml"},
+	},
+		Places: filePlace,
 		About: `Usage: aiperf config validate FILE [-o text|json]
 
 Checks a configuration file as a run would, with all variations of a sweep. Neither the server nor data are looked at.
 FILE may be - for the standard input.
 
 Options:
-`, Footer: configFileFooter + `
-Exit codes: 0 valid, perhaps with warnings; 1 not valid.
+`, Footer: `Exit codes: 0 valid, perhaps with warnings; 1 not valid.
 `, Flags: []flags.Flag{
 			fileFlag(&o.name),
 			flags.Choice("output -o", "FORMAT", "text or json", &o.format, "text", "json"),
@@ -177,14 +177,18 @@ func resolveVariation(source *file.Source, envelope *document.Node) (tree *docum
 }
 
 func (o *configOptions) showTable() *flags.Table {
-	return &flags.Table{Command: "config show", Column: 29, Places: filePlace,
+	return &flags.Table{Command: "config show", Page: "configuration", Examples: []flags.Example{
+		{For: "what a file amounts to", Command: "aiperf config show bench.yaml"},
+		{For: "with an option over it", Command: "aiperf config show bench.yaml -- --concurrency 16"},
+	},
+		Places: filePlace,
 		About: `Usage: aiperf config show FILE [-o yaml|json] [-- options of aiperf profile]
 
 Prints the configuration with all defaults, and where each value comes from: a line of the file, an option, or a
 default. Secrets are not printed. After -- stand options of aiperf profile, which win over the file as in a run.
 
 Options:
-`, Footer: configFileFooter, Flags: []flags.Flag{
+`, Flags: []flags.Flag{
 			fileFlag(&o.name),
 			flags.Choice("output -o", "FORMAT", "yaml or json", &o.format, "yaml", "json"),
 		}}
@@ -240,16 +244,19 @@ func configShow(e *command.Env, args []string) error {
 }
 
 func (o *configOptions) schemaTable() *flags.Table {
-	return &flags.Table{Command: "config schema", Column: 29, About: `Usage: aiperf config schema [-o FILE]
+	return &flags.Table{Command: "config schema", Page: "configuration", Examples: []flags.Example{
+		{For: "for the editor", Command: "aiperf config schema -o aiperf.schema.json"},
+	},
+		About: `Usage: aiperf config schema [-o FILE]
 
 Prints the JSON Schema of configuration files, for editors: they complete keys and explain them. For the YAML support
 of most editors begin a file with:
   # yaml-language-server: $schema=aiperf.schema.json
 
 Options:
-`, Footer: configFileFooter, Flags: []flags.Flag{
-		flags.Value("output -o", "FILE", "write to FILE instead of the standard output", flags.Text(&o.file)),
-	}}
+`, Flags: []flags.Flag{
+			flags.Value("output -o", "FILE", "write to FILE instead of the standard output", flags.Text(&o.file)),
+		}}
 }
 
 // configSchema prints the JSON Schema of configuration files.

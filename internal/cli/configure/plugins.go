@@ -26,7 +26,7 @@ import (
 const pluginsHelp = `Usage: aiperf plugins [CATEGORY] [NAME] [options]
 
 Lists what this program can do, category by category, and the programs that plug-ins add: the categories,
-the entries of one, or one entry. docs/plugins.md shows how a program of your own becomes a plug-in.
+the entries of one, or one entry. A program of your own can become a plug-in.
 
 Options:
 `
@@ -48,7 +48,11 @@ func (o *pluginsOptions) table() *flags.Table {
 	for _, c := range Categories() {
 		category.Values = append(category.Values, c.Name)
 	}
-	return &flags.Table{Command: "plugins", About: pluginsHelp, Once: true, Places: []string{"category", "name"},
+	return &flags.Table{Command: "plugins", Page: "plugins", Examples: []flags.Example{
+		{For: "all categories", Command: "aiperf plugins"},
+		{For: "one of them", Command: "aiperf plugins endpoint"},
+	},
+		About: pluginsHelp, Once: true, Places: []string{"category", "name"},
 		Flags: []flags.Flag{
 			category,
 			flags.Value("name", "NAME", "the same as NAME", flags.Text(&o.name)),

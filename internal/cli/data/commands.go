@@ -19,7 +19,7 @@ func Commands() []command.Command {
 			Tables: command.Table(func() *flags.Table { return new(synthesizeOptions).table() }), Run: runSynthesize},
 		{Name: "validate", Summary: "validate a trace against its format",
 			Tables: command.Table(func() *flags.Table { return new(validateOptions).table() }), Run: runValidate},
-		{Name: "tokenizer", Summary: "pack a tokenizer into one file; count or encode lines of text with it",
+		{Name: "tokenizer", Summary: "pack a tokenizer into a file; count or encode text with it",
 			Tables: tokenizerTables, Run: runTokenizer},
 	}
 }

@@ -28,7 +28,11 @@ import (
 type dataOptions struct{ json bool }
 
 func (o *dataOptions) table() *flags.Table {
-	return &flags.Table{Command: "data", About: `Usage: aiperf data FILE [options]
+	return &flags.Table{Command: "data", Page: "datasets", Also: option.Flags(), Examples: []flags.Example{
+		{For: "a log with columns of its own", Command: "aiperf data log.csv"},
+		{For: "which column means what", Command: "aiperf data log.csv --map text=question,output_length=tokens"},
+	},
+		About: `Usage: aiperf data FILE [options]
 
 Shows what a run would send of a data file, without a server: the format, which columns are read and which are not, the
 lengths and times of the requests, the first request as it would be sent, and the command that sends all.
@@ -45,9 +49,8 @@ published data set.
 func runData(e *command.Env, args []string) error {
 	var o dataOptions
 	table := o.table()
-	if flags.WantsHelp(args) {
-		fmt.Fprint(e.Terminal.Out, table.Help())
-		return nil
+	if words, asked := flags.HelpWords(args); asked {
+		return e.Help(table, words)
 	}
 	e.HideSecrets(args)
 	args = slices.Clone(args)

@@ -28,20 +28,11 @@ import (
 	"aiperf/internal/traffic/recorder"
 )
 
-const recordHelp = `Usage: aiperf record --upstream URL [options]
+const recordHelp = `Usage: aiperf record --upstream URL [flags]
 
-Stands in front of a server, passes everything on as it comes, and records what a benchmark needs to send the like:
-when each request came, how long prompt and reply were, which blocks of tokens prompts share, of which session each
-is, how it was sampled, tool calls, stop reasons and latencies. Texts are not written unless --keep text asks for them;
-headers, addresses, names of tools and secrets never are. Point clients at --listen instead of the server.
-
-  aiperf record --upstream http://127.0.0.1:8000
-  aiperf profile --input-file recording/mooncake_trace.jsonl --custom-dataset-type mooncake_trace \
-      --isl-block-size 16 --fixed-schedule --fixed-schedule-auto-offset …
+Stands in front of a server, passes everything on as it comes, and records what a benchmark needs to send the like: when each request came, how long prompt and reply were, which blocks of tokens prompts share, of which session each is, how it was sampled, tool calls, stop reasons and latencies. Texts are not written unless --keep text asks for them; headers, addresses, names of tools and secrets never are. Point clients at --listen instead of the server.
 
 Ctrl-C ends the recording when the requests under way have been answered; a second one at once.
-
-Options:
 `
 
 // recordOptions are the flags of aiperf record.
@@ -59,7 +50,12 @@ func (o *recordOptions) table() *flags.Table {
 	keep := flags.Value("keep", "WHAT", "what is written of each request: lengths; hashes, those of the blocks of its prompt "+
 		"beside them (the default); text, prompts and replies too", flags.OneOf(&o.keep, recorder.Keeps()...))
 	keep.Values = recorder.Keeps()
-	return &flags.Table{Command: "record", About: recordHelp, Column: 30, Aligned: true, Flags: []flags.Flag{
+	return &flags.Table{Command: "record", Page: "record", Examples: []flags.Example{
+		{For: "the server of this machine; clients use port 8100", Command: "aiperf record --upstream http://127.0.0.1:8000"},
+		{For: "for every machine, and lengths alone", Command: "aiperf record --upstream http://gpu1:8000 --listen 0.0.0.0:8100 --keep lengths"},
+		{For: "replay", Command: "aiperf profile --input-file recording/mooncake_trace.jsonl --custom-dataset-type mooncake_trace " +
+			"--isl-block-size 16 --fixed-schedule --fixed-schedule-auto-offset --streaming"},
+	}, About: recordHelp, Flags: []flags.Flag{
 		flags.Value("upstream", "URL", "the server, such as http://127.0.0.1:8000", command.NonEmpty(&o.upstream)),
 		flags.Value("listen", "ADDR", "address for the clients (127.0.0.1:8100); port 0 takes a free one and prints it",
 			command.NonEmpty(&o.listen)),

@@ -36,14 +36,13 @@ type tokenizerOptions struct{ load.LinesOptions }
 
 // table is the flags of an action, of all without one.
 func (o *tokenizerOptions) table() *flags.Table {
-	t := &flags.Table{Command: strings.TrimSpace("tokenizer " + o.Action), About: tokenizerHelp, Column: 30,
+	t := &flags.Table{Command: strings.TrimSpace("tokenizer " + o.Action), About: tokenizerHelp, Page: "tokenizers",
+		Examples: tokenizerExamples(),
 		Flags: []flags.Flag{
 			flags.Value("tokenizer", "NAME", "hub id, folder, file, packed file or a built-in name:\n"+
 				strings.Join(tokenizer.BuiltinNames(), ", "), command.NonEmpty(&o.Name)),
 			flags.Value("tokenizer-revision", "NAME", "branch, tag or commit on the hub (main)", command.NonEmpty(&o.Revision)),
-		}, Footer: `  -h, --help                  this text
-
-FILE.jsonl may be - for the standard input. Nothing is added to a text: no BOS, no chat template.
+		}, Footer: `FILE.jsonl may be - for the standard input. Nothing is added to a text: no BOS, no chat template.
 HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN, HF_HUB_OFFLINE and TRANSFORMERS_OFFLINE work as in the Hugging Face libraries.
 `}
 	if o.Action == "pack" || o.Action == "" {
@@ -51,6 +50,14 @@ HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN, HF_HUB_OFFLINE and TRANSFORMERS_OF
 			command.NonEmpty(&o.Output)))
 	}
 	return t
+}
+
+// tokenizerExamples are examples of all actions.
+func tokenizerExamples() []flags.Example {
+	return []flags.Example{
+		{For: "for a machine without a network", Command: "aiperf tokenizer pack org/model --output model.tokenizer"},
+		{For: "the tokens of each line", Command: "aiperf tokenizer count --tokenizer builtin texts.jsonl"},
+	}
 }
 
 // tokenizerTables are the flags of each action.

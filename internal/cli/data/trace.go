@@ -34,7 +34,24 @@ func whole(to *int, least int) func(string) error {
 // traceTable is the table of a command of traces; words stand for the flags in places.
 func traceTable(command, usage, about string, list []flags.Flag, places ...string) *flags.Table {
 	return &flags.Table{Command: command, About: "Usage: aiperf " + usage + "\n\n" + about + "\n\nOptions:\n",
-		Flags: list, Places: append([]string{}, places...), Once: true, Column: 27}
+		Flags: list, Places: append([]string{}, places...), Once: true, Page: "traces",
+		Examples: traceExamples(command)}
+}
+
+// traceExamples are those of a command of traces.
+func traceExamples(command string) []flags.Example {
+	return map[string][]flags.Example{
+		"analyze-trace": {
+			{For: "lengths and shared prefixes", Command: "aiperf analyze-trace trace.jsonl"},
+			{For: "as JSON, too", Command: "aiperf analyze-trace trace.jsonl --output-file trace.json"},
+		},
+		"validate mooncake-trace": {
+			{For: "the first ten faults", Command: "aiperf validate mooncake-trace --input trace.jsonl"},
+		},
+		"synthesize agentic-code": {
+			{For: "a hundred sessions", Command: "aiperf synthesize agentic-code --num-sessions 100 --output sessions"},
+		},
+	}[command]
 }
 
 type analyzeTraceOptions struct {

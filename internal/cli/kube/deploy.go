@@ -59,7 +59,7 @@ type kubeSource struct {
 func openKubeConfig(e *command.Env, name string) (*kubeSource, error) {
 	data, err := readInput(name)
 	if err != nil {
-		return nil, fmt.Errorf("the configuration file %s cannot be read: %w", name, err)
+		return nil, command.Unreadable("the configuration file", name, err)
 	}
 	doc, err := document.Read(shownName(name), data)
 	if err != nil {
@@ -332,10 +332,10 @@ func needsOperator(instead string) error {
 		text: "--no-operator runs one benchmark only; a sweep, or several runs, need the operator: " + instead}
 }
 
-// help is --help where the arguments have it.
+// help is --help with its words where the arguments have it.
 func help(args []string) []string {
-	if flags.WantsHelp(args) {
-		return []string{"--help"}
+	if words, asked := flags.HelpWords(args); asked {
+		return append([]string{"--help"}, words...)
 	}
 	return nil
 }

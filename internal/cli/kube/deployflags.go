@@ -84,8 +84,7 @@ func (o *Deploy) deployment() []flags.Flag {
 	}
 }
 
-const kubeDeployFooter = `
-All options of aiperf profile apply too: aiperf profile --help. --config FILE may be a configuration file or a manifest
+const kubeDeployFooter = `All options of aiperf profile apply too: aiperf profile --help. --config FILE may be a configuration file or a manifest
 of an AIPerfJob.
 `
 
@@ -95,7 +94,6 @@ func (o *Deploy) generateTable() *flags.Table {
 Prints the manifests of a benchmark: with --operator, the default, the AIPerfJob, or the AIPerfSweep where several runs
 are asked for; with --no-operator the objects that a cluster runs without the operator. No cluster is asked. An estimate
 of the memory that the pods take goes to the standard error.
-  aiperf kube generate -n bench --image IMAGE -m MODEL --url http://SERVER:8000 --request-count 100 | kubectl apply -f -
 
 Options:
 `, kubeDeployFooter, &o.clusterFlags, o.deployment()...)

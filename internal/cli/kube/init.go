@@ -20,20 +20,19 @@ type kubeInitOptions struct {
 
 func (o *kubeInitOptions) table() *flags.Table {
 	t := o.TemplateOptions.Table()
-	t.Command = "kube init"
+	t.Command, t.Page = "kube init", "kubernetes"
+	t.Examples = []flags.Example{
+		{For: "a resource to start from", Command: "aiperf kube init -t minimal --model MODEL --url http://SERVER:8000 -o job.yaml"},
+		{For: "which templates there are", Command: "aiperf kube init --list"},
+	}
 	t.About = `Usage: aiperf kube init [--template] NAME [--job-name NAME] [-o FILE]
        aiperf kube init --list [-c CATEGORY] [-v]
        aiperf kube init --search WORD [-v]
 
-Writes an AIPerfJob, or an AIPerfSweep, made of a template of aiperf config init; or lists the templates. For example:
-  aiperf kube init -t minimal --model MODEL --url http://SERVER:8000 -o bench.yaml
-  aiperf kube validate bench.yaml
-  aiperf kube profile --config bench.yaml --image IMAGE -n NAMESPACE
+Writes an AIPerfJob, or an AIPerfSweep, made of a template of aiperf config init; or lists the templates.
 
 Options:
 `
-	t.Footer = strings.Replace(command.TemplateFooter, "  -h, --help                 this text", "  -h, --help                 this text",
-		1)
 	t.Flags = append(t.Flags, flags.Value("job-name", "NAME", "name of the benchmark [default: my-benchmark]",
 		func(v string) error { o.job = v; return crd.ValidJobName(v) }))
 	return t

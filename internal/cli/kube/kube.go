@@ -10,11 +10,13 @@ import (
 	"strings"
 	"syscall"
 
+	"aiperf/internal/base/manual"
 	"aiperf/internal/cli/command"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/cluster/kube/deployed"
 	"aiperf/internal/config/flags"
+	"aiperf/internal/config/option"
 )
 
 // kubeActions are the sub-commands in the order of the help text.
@@ -83,18 +85,13 @@ func runKube(e *command.Env, args []string) error {
 }
 
 func kubeHelp(e *command.Env) {
-	w := e.Terminal.Out
-	fmt.Fprint(w, "Usage: aiperf kube ACTION [options]\n\nActions:\n")
-	for _, action := range kubeActions() {
-		fmt.Fprintf(w, "  %-10s %s\n", action.Name, action.Summary)
-	}
-	fmt.Fprint(w, `
+	e.HelpText("Usage: aiperf kube ACTION [options]\n\n" + command.Listed("Actions", kubeActions()) + `
 From nothing to a result on a cluster:
   aiperf kube preflight -n bench
   aiperf kube profile -n bench --image IMAGE -m MODEL --url http://SERVER:8000 --concurrency 100 --request-count 1000
   aiperf kube results -n bench
 
-"aiperf kube ACTION --help" shows the options. docs/kubernetes.md explains all of it.
+"aiperf kube ACTION --help" shows the options. ` + manual.Page("kubernetes") + ` explains all of it.
 `)
 }
 
@@ -125,13 +122,14 @@ func (o *clusterFlags) connect() (*client.Client, string, error) {
 	return c, namespace, err
 }
 
-// kubeColumn is where the help of these commands begins.
-const kubeColumn = 31
-
 // kubeTable is the table of a sub-command with the flags of all of them.
 func kubeTable(name, about, footer string, cluster *clusterFlags, own ...flags.Flag) *flags.Table {
-	return &flags.Table{Command: "kube " + name, About: about, Column: kubeColumn, Flags: append(own, cluster.flags()...),
-		Footer: "  -h, --help                   this text\n" + footer}
+	var also *flags.Table
+	if strings.Contains(footer, kubeDeployFooter) {
+		also = option.Flags()
+	}
+	return &flags.Table{Command: "kube " + name, Page: "kubernetes", Examples: examples(name), Also: also, About: about, Flags: append(own, cluster.flags()...),
+		Footer: footer}
 }
 
 // target is a benchmark as commands name it.

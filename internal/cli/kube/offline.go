@@ -33,16 +33,18 @@ type kubeValidateOptions struct {
 }
 
 func (o *kubeValidateOptions) table() *flags.Table {
-	return &flags.Table{Command: "kube validate", Column: kubeColumn,
+	return &flags.Table{Command: "kube validate", Page: "kubernetes", Examples: []flags.Example{
+		{For: "check a file", Command: "aiperf kube validate job.yaml"},
+		{For: "unknown fields are errors", Command: "aiperf kube validate job.yaml --strict"},
+	},
+
 		About: `Usage: aiperf kube validate FILES... [--strict] [-o text|json]
 
 Checks files without a cluster: manifests of an AIPerfJob or an AIPerfSweep, in YAML or JSON, or configuration files,
 which are checked as the benchmark of one. FILE may be - for the standard input.
 
 Options:
-`, Footer: `  -h, --help                   this text
-
-Exit codes: 0 all files are valid, perhaps with warnings; 1 one is not.
+`, Footer: `Exit codes: 0 all files are valid, perhaps with warnings; 1 one is not.
 `, Flags: []flags.Flag{
 			flags.Switch("strict -s", "unknown fields are errors, not warnings", &o.strict),
 			command.Off("no-strict", &o.strict),
@@ -235,14 +237,17 @@ func kubeCheckBare(e *command.Env, doc *document.File) (warnings []string, errs 
 type kubeShowOptions struct{ path string }
 
 func (o *kubeShowOptions) table() *flags.Table {
-	return &flags.Table{Command: "kube show", Column: kubeColumn,
+	return &flags.Table{Command: "kube show", Page: "kubernetes", Examples: []flags.Example{
+		{For: "a file with its variables resolved", Command: "aiperf kube show -f job.yaml"},
+	},
+
 		About: `Usage: aiperf kube show -f PATH
 
 Prints the AIPerfJob of a file with its expressions and variables of the environment resolved; or, where PATH is a folder
 with results that were fetched, what its runs say. Secrets are hidden.
 
 Options:
-`, Footer: "  -h, --help                   this text\n", Places: []string{"path"}, Flags: []flags.Flag{
+`, Places: []string{"path"}, Flags: []flags.Flag{
 			flags.Value("path -f", "PATH", "the file or the folder; required", command.NonEmpty(&o.path))}}
 }
 

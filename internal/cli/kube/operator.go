@@ -45,31 +45,35 @@ type operatorOptions struct {
 }
 
 func (o *operatorOptions) table() *flags.Table {
-	return &flags.Table{Command: "operator", About: operatorHelp, Flags: []flags.Flag{
-		flags.Value("kubeconfig", "FILE", "file with the cluster and the credentials [default: $KUBECONFIG, "+
-			"~/.kube/config, or the account of the pod]", flags.Text(&o.kubeconfig)),
-		flags.Value("kube-context", "NAME", "context of that file [default: its current one]", flags.Text(&o.context)),
-		flags.Value("namespace -n", "NAME", "namespace of the operator itself, which holds its lease [default: that of "+
-			"the pod, else aiperf-system]", flags.Text(&o.namespace)),
-		flags.Value("watch-namespace", "NAME", "namespace whose jobs are run [default: all]", flags.Text(&o.watch)),
-		flags.Value("id", "NAME", "claim the namespaces of the jobs for the operators of this name [default: "+
-			"AIPERF_OPERATOR_ID]", flags.Text(&o.id)),
-		flags.Value("results-dir", "DIR", "folder of the results [default: AIPERF_OPERATOR_RESULTS_DIR, else /data]",
-			flags.Text(&o.resultsDir)),
-		flags.Value("host", "ADDR", "address of the results server [default: 0.0.0.0]", flags.Text(&o.host)),
-		flags.Value("port", "N", "port of the results server, 0 for any that is free [default: 8081]",
-			command.Integer(&o.port, 0, 65535)),
-		flags.Value("metrics-port", "N", "port of the operator's own figures for Prometheus, at /metrics; 0 for none "+
-			"[default: AIPERF_OPERATOR_METRICS_PORT, else 9090]", command.Integer(&o.metricsPort, 0, 65535)),
-		flags.Switch("open-results", "let everybody read who reaches the results server; else it asks for the token in the "+
-			"secret "+crd.ResultsSecret+", which the operator makes if it is missing [default: "+
-			"AIPERF_OPERATOR_RESULTS_OPEN]", &o.open),
-		flags.Choice("engine", "NAME", "jobs or jobset: what runs the pods; auto is jobset where the cluster has it "+
-			"[default: auto]", &o.engine, "auto", "jobs", "jobset"),
-		flags.Choice("pod-access", "WAY", "direct or proxy, by way of the API server: how pods are reached "+
-			"[default: direct in a pod, else proxy]", &o.pods, "direct", "proxy"),
-		flags.Switch("print-crds", "print the definitions of AIPerfJob and AIPerfSweep for kubectl apply, and end", &o.crds),
-	}}
+	return &flags.Table{Command: "operator", Page: "operator", Examples: []flags.Example{
+		{For: "the definitions of its resources", Command: "aiperf operator --print-crds"},
+		{For: "try it from this machine", Command: "aiperf operator --namespace bench --results-dir results"},
+	},
+		About: operatorHelp, Flags: []flags.Flag{
+			flags.Value("kubeconfig", "FILE", "file with the cluster and the credentials [default: $KUBECONFIG, "+
+				"~/.kube/config, or the account of the pod]", flags.Text(&o.kubeconfig)),
+			flags.Value("kube-context", "NAME", "context of that file [default: its current one]", flags.Text(&o.context)),
+			flags.Value("namespace -n", "NAME", "namespace of the operator itself, which holds its lease [default: that of "+
+				"the pod, else aiperf-system]", flags.Text(&o.namespace)),
+			flags.Value("watch-namespace", "NAME", "namespace whose jobs are run [default: all]", flags.Text(&o.watch)),
+			flags.Value("id", "NAME", "claim the namespaces of the jobs for the operators of this name [default: "+
+				"AIPERF_OPERATOR_ID]", flags.Text(&o.id)),
+			flags.Value("results-dir", "DIR", "folder of the results [default: AIPERF_OPERATOR_RESULTS_DIR, else /data]",
+				flags.Text(&o.resultsDir)),
+			flags.Value("host", "ADDR", "address of the results server [default: 0.0.0.0]", flags.Text(&o.host)),
+			flags.Value("port", "N", "port of the results server, 0 for any that is free [default: 8081]",
+				command.Integer(&o.port, 0, 65535)),
+			flags.Value("metrics-port", "N", "port of the operator's own figures for Prometheus, at /metrics; 0 for none "+
+				"[default: AIPERF_OPERATOR_METRICS_PORT, else 9090]", command.Integer(&o.metricsPort, 0, 65535)),
+			flags.Switch("open-results", "let everybody read who reaches the results server; else it asks for the token in the "+
+				"secret "+crd.ResultsSecret+", which the operator makes if it is missing [default: "+
+				"AIPERF_OPERATOR_RESULTS_OPEN]", &o.open),
+			flags.Choice("engine", "NAME", "jobs or jobset: what runs the pods; auto is jobset where the cluster has it "+
+				"[default: auto]", &o.engine, "auto", "jobs", "jobset"),
+			flags.Choice("pod-access", "WAY", "direct or proxy, by way of the API server: how pods are reached "+
+				"[default: direct in a pod, else proxy]", &o.pods, "direct", "proxy"),
+			flags.Switch("print-crds", "print the definitions of AIPerfJob and AIPerfSweep for kubectl apply, and end", &o.crds),
+		}}
 }
 
 // accountDir has the account of a pod.

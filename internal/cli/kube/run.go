@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"aiperf/internal/base/manual"
 	"aiperf/internal/cli/command"
 	"aiperf/internal/cluster/kube/client"
 	"aiperf/internal/cluster/kube/crd"
@@ -136,7 +137,7 @@ func kubeCreate(ctx context.Context, e *command.Env, c *client.Client, o *Deploy
 			return nil, err
 		}
 		if direct = !has; direct && b.kind == crd.SweepKind {
-			return nil, fmt.Errorf("the cluster has no %s: install the operator, see docs/kubernetes.md", b.kind)
+			return nil, fmt.Errorf("the cluster has no %s: install the operator, see %s", b.kind, manual.Page("kubernetes"))
 		}
 	}
 	jobSet := false

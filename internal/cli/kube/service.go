@@ -48,7 +48,7 @@ Serves the results of the run in the same pod: /healthz, /api/results/list, /api
 after the run, or by a POST to /api/shutdown.
 
 Options:
-`, Footer: "  -h, --help                   this text\n", Column: kubeColumn, Flags: []flags.Flag{
+`, Flags: []flags.Flag{
 			flags.Value("results-dir", "DIR", "the folder [default: /results]", command.NonEmpty(&o.dir)),
 			flags.Value("port", "PORT", "where it listens [default: 9091]", within(&o.port, 1, 65535)),
 			flags.Value("stay", "SECONDS", "how long results are served after the run [default: 300]",
@@ -83,7 +83,7 @@ func runService(e *command.Env, args []string) error {
 		}
 		return run(ctx, e, &o, &values.Operator, log)
 	case kind == "--help" || kind == "-h":
-		fmt.Fprint(e.Terminal.Out, serviceHelp)
+		e.HelpText(serviceHelp)
 		return nil
 	case kind == "" || strings.HasPrefix(kind, "-"):
 		return errors.New("aiperf service needs a type: " + resultsSidecar + " or " + sweepController)

@@ -43,7 +43,7 @@ func runAnalyze(e *command.Env, args []string) error {
 		}
 	}
 	if flags.WantsHelp(args) {
-		fmt.Fprint(e.Terminal.Out, analyzeHelp)
+		e.HelpText(analyzeHelp)
 		return nil
 	}
 	return errors.New("no analysis given: aiperf analyze swim-lane RUN_DIR, or aiperf analyze " +
@@ -100,17 +100,20 @@ func (o *swimLaneOptions) table() *flags.Table {
 	}
 	noHTML := flags.Switch("no-html", "do not; the default", nil)
 	noHTML.On = func() { o.html = false }
-	return &flags.Table{Command: "analyze swim-lane", About: swimLaneHelp, Flags: append(o.flags(),
-		unlisted("o", flags.Value("out", "FILE", "the picture, of a single run; default: swim_lane.png in the run's "+
-			"folder; "+
-			"-o is the same", flags.Text(&o.out))),
-		unlisted("c", flags.Value("concurrency", "N", "a reference line; default: the concurrency that the run had; "+
-			"-c is the same", atLeast0(&o.concurrency, scalar.Number))),
-		flags.Value("ramp", "SECONDS", "when the ramp was over; default: as the run was configured",
-			atLeast0(&o.ramp, func(v string) (float64, error) { return scalar.In(time.Second, v) })),
-		flags.Switch("html", "also write a page with zoom and details of each request (.html)", &o.html),
-		noHTML,
-	)}
+	return &flags.Table{Command: "analyze swim-lane", Page: "analysis", Examples: []flags.Example{
+		{For: "draw the sessions of a run", Command: "aiperf analyze swim-lane artifacts/RUN"},
+	},
+		About: swimLaneHelp, Flags: append(o.flags(),
+			unlisted("o", flags.Value("out", "FILE", "the picture, of a single run; default: swim_lane.png in the run's "+
+				"folder; "+
+				"-o is the same", flags.Text(&o.out))),
+			unlisted("c", flags.Value("concurrency", "N", "a reference line; default: the concurrency that the run had; "+
+				"-c is the same", atLeast0(&o.concurrency, scalar.Number))),
+			flags.Value("ramp", "SECONDS", "when the ramp was over; default: as the run was configured",
+				atLeast0(&o.ramp, func(v string) (float64, error) { return scalar.In(time.Second, v) })),
+			flags.Switch("html", "also write a page with zoom and details of each request (.html)", &o.html),
+			noHTML,
+		)}
 }
 
 func swimLane(e *command.Env, args []string) error {

@@ -40,17 +40,21 @@ type browseOptions struct {
 }
 
 func (o *browseOptions) table() *flags.Table {
-	return &flags.Table{Command: "serve", About: browseHelp, Flags: []flags.Flag{
-		flags.Value("host", "ADDR", "address to listen on; beyond this machine the address that is printed has a key "+
-			"[default: 127.0.0.1]", flags.Text(&o.host)),
-		flags.Value("port", "N", "port to listen on, 0 for any that is free [default: 8080]",
-			command.Integer(&o.port, 0, 65535)),
-		flags.Switch("open", "open the page in the browser", &o.open),
-		flags.Choice("theme", "NAME", "light, dark or auto, what the browser prefers [default: auto]", &o.theme, "auto",
-			"light", "dark"),
-		flags.Switch("no-cache", "keep what is computed from records in memory only, instead of in the user's cache "+
-			"folder", &o.noCache),
-	}}
+	return &flags.Table{Command: "serve", Page: "serve", Examples: []flags.Example{
+		{For: "all runs of ./artifacts", Command: "aiperf serve"},
+		{For: "another folder", Command: "aiperf serve results"},
+	},
+		About: browseHelp, Flags: []flags.Flag{
+			flags.Value("host", "ADDR", "address to listen on; beyond this machine the address that is printed has a key "+
+				"[default: 127.0.0.1]", flags.Text(&o.host)),
+			flags.Value("port", "N", "port to listen on, 0 for any that is free [default: 8080]",
+				command.Integer(&o.port, 0, 65535)),
+			flags.Switch("open", "open the page in the browser", &o.open),
+			flags.Choice("theme", "NAME", "light, dark or auto, what the browser prefers [default: auto]", &o.theme, "auto",
+				"light", "dark"),
+			flags.Switch("no-cache", "keep what is computed from records in memory only, instead of in the user's cache "+
+				"folder", &o.noCache),
+		}}
 }
 
 // runServe shows finished runs.

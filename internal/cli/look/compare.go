@@ -42,22 +42,27 @@ type compareOptions struct {
 }
 
 func (o *compareOptions) table() *flags.Table {
-	return &flags.Table{Command: "compare", About: compareHelp, Flags: []flags.Flag{
-		flags.Value("metrics", "LIST", "tags of the metrics to compare; default: those of the main table",
-			flags.List(&o.Tags)),
-		flags.Value("stats", "LIST", "statistics of distributions; default: avg,p50,p99", flags.List(&o.Stats)),
-		flags.Value("confidence", "LEVEL", "confidence of the intervals, above 0 and below 1, or in percent; default: 0.95",
-			numberBetween(&o.Confidence, 0, 1)),
-		flags.Value("min-effect", "PERCENT", "differences smaller than this share of the base are none, and 0 counts all; "+
-			"default: 1", o.smallestEffect),
-		flags.Choice("format", "NAME", "console, markdown or json; default: console", &o.format, "console",
-			"markdown", "json"),
-		flags.Switch("all", "show all figures with the method of each, rather than the eight that matter most", &o.all),
-		flags.Value("html", "FILE", "write the comparison as a page, too: one file that makes no requests",
-			flags.Text(&o.page)),
-		flags.Switch("fail-on-worse", "end with exit code 3 if any figure or the accuracy is worse, a run lacks a metric "+
-			"of the base, or is not complete", &o.failOnWorse),
-	}}
+	return &flags.Table{Command: "compare", Page: "results", Examples: []flags.Example{
+		{For: "before and after", Command: "aiperf compare artifacts/BEFORE artifacts/AFTER"},
+		{For: "all figures, and a page to pass on", Command: "aiperf compare artifacts/A artifacts/B --all --html compare.html"},
+		{For: "in a pipeline: exit code 3 if anything is worse", Command: "aiperf compare artifacts/MAIN artifacts/NEW --fail-on-worse"},
+	},
+		About: compareHelp, Flags: []flags.Flag{
+			flags.Value("metrics", "LIST", "tags of the metrics to compare; default: those of the main table",
+				flags.List(&o.Tags)),
+			flags.Value("stats", "LIST", "statistics of distributions; default: avg,p50,p99", flags.List(&o.Stats)),
+			flags.Value("confidence", "LEVEL", "confidence of the intervals, above 0 and below 1, or in percent; default: 0.95",
+				numberBetween(&o.Confidence, 0, 1)),
+			flags.Value("min-effect", "PERCENT", "differences smaller than this share of the base are none, and 0 counts all; "+
+				"default: 1", o.smallestEffect),
+			flags.Choice("format", "NAME", "console, markdown or json; default: console", &o.format, "console",
+				"markdown", "json"),
+			flags.Switch("all", "show all figures with the method of each, rather than the eight that matter most", &o.all),
+			flags.Value("html", "FILE", "write the comparison as a page, too: one file that makes no requests",
+				flags.Text(&o.page)),
+			flags.Switch("fail-on-worse", "end with exit code 3 if any figure or the accuracy is worse, a run lacks a metric "+
+				"of the base, or is not complete", &o.failOnWorse),
+		}}
 }
 
 // smallestEffect reads the smallest difference that counts.

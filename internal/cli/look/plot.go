@@ -36,25 +36,29 @@ func (o *plotOptions) table() *flags.Table {
 	either := func(name, help string, on *bool) flags.Flag {
 		return flags.Flag{Name: name, Negation: "no-" + name, Help: help, Set: flags.Bool(on)}
 	}
-	return &flags.Table{Command: "plot", About: plotHelp, Flags: []flags.Flag{
-		flags.Value("paths", "DIR", "the same as DIR; may be repeated", flags.Texts(&o.Paths)),
-		flags.Switch("empty-paths", "no path at all", &o.empty),
-		flags.Value("output", "DIR", "where the files go; default: plots in the first DIR", flags.Text(&o.Output)),
-		flags.Choice("theme", "NAME", "light or dark; default: light", &o.Theme, "light", "dark"),
-		flags.Value("config", "FILE", "the plot configuration", flags.Text(&o.File)),
-		flags.Value("format", "LIST", "what to write: png, svg, html; default: all", o.SetFormats),
-		flags.Value("html-export", "FILE", "where the page with all figures goes; default: plots.html beside the plots",
-			flags.Text(&o.Page)),
-		either("verbose", "show each line of the log", &o.Verbose),
-		either("dashboard", "show the runs in the browser instead of drawing pictures", &o.dashboard),
-		flags.Value("host", "ADDR", "address of the dashboard; default: 127.0.0.1", flags.Text(&o.host)),
-		flags.Value("port", "N", "port of the dashboard; 0 takes a free one and prints it; default: 8050", o.setPort),
-		either("mlflow-upload", "upload the plots to the MLflow run of the benchmark; takes one DIR",
-			&o.upload),
-		flags.Value("mlflow-tracking-uri", "URL", "the MLflow server; default: that of DIR/mlflow_export.json",
-			flags.Text(&o.trackingURI)),
-		flags.Value("mlflow-run-id", "ID", "the MLflow run; default: that of DIR/mlflow_export.json", flags.Text(&o.runID)),
-	}}
+	return &flags.Table{Command: "plot", Page: "plots", Examples: []flags.Example{
+		{For: "all runs of ./artifacts", Command: "aiperf plot"},
+		{For: "two runs, as SVG", Command: "aiperf plot artifacts/A artifacts/B --format svg --output plots"},
+	},
+		About: plotHelp, Flags: []flags.Flag{
+			flags.Value("paths", "DIR", "the same as DIR; may be repeated", flags.Texts(&o.Paths)),
+			flags.Switch("empty-paths", "no path at all", &o.empty),
+			flags.Value("output", "DIR", "where the files go; default: plots in the first DIR", flags.Text(&o.Output)),
+			flags.Choice("theme", "NAME", "light or dark; default: light", &o.Theme, "light", "dark"),
+			flags.Value("config", "FILE", "the plot configuration", flags.Text(&o.File)),
+			flags.Value("format", "LIST", "what to write: png, svg, html; default: all", o.SetFormats),
+			flags.Value("html-export", "FILE", "where the page with all figures goes; default: plots.html beside the plots",
+				flags.Text(&o.Page)),
+			either("verbose", "show each line of the log", &o.Verbose),
+			either("dashboard", "show the runs in the browser instead of drawing pictures", &o.dashboard),
+			flags.Value("host", "ADDR", "address of the dashboard; default: 127.0.0.1", flags.Text(&o.host)),
+			flags.Value("port", "N", "port of the dashboard; 0 takes a free one and prints it; default: 8050", o.setPort),
+			either("mlflow-upload", "upload the plots to the MLflow run of the benchmark; takes one DIR",
+				&o.upload),
+			flags.Value("mlflow-tracking-uri", "URL", "the MLflow server; default: that of DIR/mlflow_export.json",
+				flags.Text(&o.trackingURI)),
+			flags.Value("mlflow-run-id", "ID", "the MLflow run; default: that of DIR/mlflow_export.json", flags.Text(&o.runID)),
+		}}
 }
 
 func (o *plotOptions) setPort(text string) error {

@@ -43,33 +43,38 @@ type reportOptions struct {
 }
 
 func (o *reportOptions) table() *flags.Table {
-	return &flags.Table{Command: "report", About: reportHelp, Flags: []flags.Flag{
-		flags.Value("output-dir", "DIR", "where the files go; default: report below the run's folder",
-			flags.Text(&o.OutputDir)),
-		flags.Value("goodput", "SLOS", `service levels as "tag:value tag:value", instead of those of the run`,
-			func(v string) (err error) { o.SLOs, err = objectives(v); return err }),
-		flags.Value("slice-duration", "SECONDS", "length of time slices; 0 for none; default: that of the run",
-			length(&o.Slice, 0)),
-		flags.Value("percentiles", "LIST", "further percentiles, for example 99.9,99.99; default: those of the run",
-			func(v string) (err error) {
-				o.Percentiles, err = parse.Percentiles(strings.FieldsFunc(v,
-					func(r rune) bool { return r == ',' || r == ' ' }))
-				return err
-			}),
-		flags.Value("from", "SECONDS", "leave out requests that were sent earlier than this after the start of "+
-			"profiling",
-			length(&o.From, 0)),
-		flags.Value("to", "SECONDS", "leave out requests that were sent at this time after the start of profiling, "+
-			"or later",
-			length(&o.To, 1)),
-		flags.Value("exclude-errors", "LIST", "leave out failed requests with these codes or error types, as if "+
-			"they had not "+
-			"been sent: 429,TimeoutError, or all", flags.List(&o.ExcludeErrors)),
-		flags.Switch("html", "write the report as one HTML file with charts too (profile_export_aiperf.html)", &o.HTML),
-		flags.Switch("parquet", "write all records as Parquet too (profile_export.parquet)", &o.Parquet),
-		flags.Choice("report", "KIND", "what is printed: short, the answer in about ten lines, or full, all tables "+
-			"before it; default: short on a terminal", &o.ui.Report, "short", "full"),
-	}}
+	return &flags.Table{Command: "report", Page: "results", Examples: []flags.Example{
+		{For: "all tables of a run, and a page", Command: "aiperf report artifacts/RUN --report full --html"},
+		{For: "only its second minute", Command: "aiperf report artifacts/RUN --from 60 --to 120"},
+		{For: "other service levels", Command: "aiperf report artifacts/RUN --goodput 'ttft:200ms e2e:2s'"},
+	},
+		About: reportHelp, Flags: []flags.Flag{
+			flags.Value("output-dir", "DIR", "where the files go; default: report below the run's folder",
+				flags.Text(&o.OutputDir)),
+			flags.Value("goodput", "SLOS", `service levels as "tag:value tag:value", instead of those of the run`,
+				func(v string) (err error) { o.SLOs, err = objectives(v); return err }),
+			flags.Value("slice-duration", "SECONDS", "length of time slices; 0 for none; default: that of the run",
+				length(&o.Slice, 0)),
+			flags.Value("percentiles", "LIST", "further percentiles, for example 99.9,99.99; default: those of the run",
+				func(v string) (err error) {
+					o.Percentiles, err = parse.Percentiles(strings.FieldsFunc(v,
+						func(r rune) bool { return r == ',' || r == ' ' }))
+					return err
+				}),
+			flags.Value("from", "SECONDS", "leave out requests that were sent earlier than this after the start of "+
+				"profiling",
+				length(&o.From, 0)),
+			flags.Value("to", "SECONDS", "leave out requests that were sent at this time after the start of profiling, "+
+				"or later",
+				length(&o.To, 1)),
+			flags.Value("exclude-errors", "LIST", "leave out failed requests with these codes or error types, as if "+
+				"they had not "+
+				"been sent: 429,TimeoutError, or all", flags.List(&o.ExcludeErrors)),
+			flags.Switch("html", "write the report as one HTML file with charts too (profile_export_aiperf.html)", &o.HTML),
+			flags.Switch("parquet", "write all records as Parquet too (profile_export.parquet)", &o.Parquet),
+			flags.Choice("report", "KIND", "what is printed: short, the answer in about ten lines, or full, all tables "+
+				"before it; default: short on a terminal", &o.ui.Report, "short", "full"),
+		}}
 }
 
 // objectives reads the value of --goodput.

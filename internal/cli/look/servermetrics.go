@@ -40,7 +40,11 @@ func (o *ReplayOptions) Table() *flags.Table {
 		"files to write: json, csv, parquet, jsonl (the recordings merged); default: json,csv,parquet", o.AddFormats)
 	formats.Values = recompute.Formats()
 	formats.More = func(arg string) bool { return slices.Contains(formats.Values, strings.ToLower(arg)) }
-	return &flags.Table{Command: "server-metrics", About: serverMetricsHelp, Width: 108, Flags: []flags.Flag{
+	return &flags.Table{Command: "server-metrics", Page: "server-metrics", Examples: []flags.Example{
+		{For: "the files of the run again", Command: "aiperf server-metrics artifacts/RUN/server_metrics_export.jsonl"},
+		{For: "in slices of ten seconds",
+			Command: "aiperf server-metrics artifacts/RUN/server_metrics_export.jsonl --slice-duration 10"},
+	}, About: serverMetricsHelp, Flags: []flags.Flag{
 		flags.Value("from", "NS", "start of the measurement window, in nanoseconds since 1970; default: that of the "+
 			"recorded "+
 			"run, else the first scrape", nanoseconds(&o.FromNS)),

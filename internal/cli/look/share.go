@@ -32,10 +32,15 @@ func (o *shareOptions) table() *flags.Table {
 	output := flags.Value("output", "FILE", "write to FILE: Markdown, or a card where its name ends in .svg or .png; may be "+
 		"repeated", flags.Texts(&o.files))
 	output.Short = "o"
-	return &flags.Table{Command: "share", About: shareHelp, Flags: []flags.Flag{
-		output,
-		flags.Choice("theme", "NAME", "colours of the card, light or dark; default: light", &o.theme, "light", "dark"),
-	}}
+	return &flags.Table{Command: "share", Page: "share", Examples: []flags.Example{
+		{For: "a text for an issue", Command: "aiperf share artifacts/RUN"},
+		{For: "a picture", Command: "aiperf share artifacts/RUN -o card.svg"},
+		{For: "before and after", Command: "aiperf share artifacts/BEFORE artifacts/AFTER"},
+	},
+		About: shareHelp, Flags: []flags.Flag{
+			output,
+			flags.Choice("theme", "NAME", "colours of the card, light or dark; default: light", &o.theme, "light", "dark"),
+		}}
 }
 
 // runShare prints a result for others.

@@ -26,14 +26,17 @@ type speedBenchOptions struct {
 }
 
 func (o *speedBenchOptions) table() *flags.Table {
-	return &flags.Table{Command: "speed-bench-report", About: speedBenchHelp, Flags: []flags.Flag{
-		flags.Value("paths", "PATH", "the same as PATH; may be repeated", flags.Texts(&o.paths)),
-		flags.Switch("empty-paths", "no path at all", &o.empty),
-		flags.Value("output", "FILE", "the CSV file; default: speed_bench_report.csv", flags.Text(&o.output)),
-		flags.Choice("format", "NAME", "csv, table or both; default: both", &o.format, "csv", "table", "both"),
-		flags.Choice("metric", "NAME", "accept_length, accept_rate or throughput; default: accept_length", &o.metric,
-			analysis.SpeedBenchMetrics()...),
-	}}
+	return &flags.Table{Command: "speed-bench-report", Page: "public-datasets", Examples: []flags.Example{
+		{For: "a matrix of the runs of a folder", Command: "aiperf speed-bench-report artifacts"},
+	},
+		About: speedBenchHelp, Flags: []flags.Flag{
+			flags.Value("paths", "PATH", "the same as PATH; may be repeated", flags.Texts(&o.paths)),
+			flags.Switch("empty-paths", "no path at all", &o.empty),
+			flags.Value("output", "FILE", "the CSV file; default: speed_bench_report.csv", flags.Text(&o.output)),
+			flags.Choice("format", "NAME", "csv, table or both; default: both", &o.format, "csv", "table", "both"),
+			flags.Choice("metric", "NAME", "accept_length, accept_rate or throughput; default: accept_length", &o.metric,
+				analysis.SpeedBenchMetrics()...),
+		}}
 }
 
 // runSpeedBench lays runs out as a matrix.

@@ -37,15 +37,18 @@ func (o *turnMessagesOptions) table() *flags.Table {
 			return nil
 		}
 	}
-	return &flags.Table{Command: "analyze turn-messages", About: turnMessagesHelp, Flags: append(o.flags(),
-		unlisted("o", flags.Value("out", "FILE", "the page, of a single run; default: turn_messages.html in the run's "+
-			"folder; -o is the same", flags.Text(&o.out))),
-		unlisted("n", flags.Value("limit-conversations", "N", "conversations at most, roots first, then those that "+
-			"began "+
-			"first; default: 40; -n is the same", count(&o.limits.Conversations))),
-		flags.Value("max-turns", "N", "turns of a conversation at most; default: 60", count(&o.limits.Turns)),
-		flags.Value("content-cap", "N", "characters of a text at most; default: 8000", count(&o.limits.Content)),
-	)}
+	return &flags.Table{Command: "analyze turn-messages", Page: "analysis", Examples: []flags.Example{
+		{For: "the content of the requests of a run", Command: "aiperf analyze turn-messages artifacts/RUN"},
+	},
+		About: turnMessagesHelp, Flags: append(o.flags(),
+			unlisted("o", flags.Value("out", "FILE", "the page, of a single run; default: turn_messages.html in the run's "+
+				"folder; -o is the same", flags.Text(&o.out))),
+			unlisted("n", flags.Value("limit-conversations", "N", "conversations at most, roots first, then those that "+
+				"began "+
+				"first; default: 40; -n is the same", count(&o.limits.Conversations))),
+			flags.Value("max-turns", "N", "turns of a conversation at most; default: 60", count(&o.limits.Turns)),
+			flags.Value("content-cap", "N", "characters of a text at most; default: 8000", count(&o.limits.Content)),
+		)}
 }
 
 func turnMessages(e *command.Env, args []string) error {

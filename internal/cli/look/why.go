@@ -22,11 +22,6 @@ with the evidence and how sure that is, what to change at the server, and how to
 of the run, and how the next one shows it. DIR is the folder of a run, its JSON summary, or a folder with runs, such
 as that of a sweep: then each run has a line, and the runs at length follow with --all.
 
-Examples:
-  aiperf why artifacts/RUN
-  aiperf why artifacts/SWEEP --all
-  aiperf why artifacts/RUN --format json | jq '.findings[0]'
-
 Options:
 `
 
@@ -36,10 +31,15 @@ type whyOptions struct {
 }
 
 func (o *whyOptions) table() *flags.Table {
-	return &flags.Table{Command: "why", About: whyHelp, Flags: []flags.Flag{
-		flags.Choice("format", "NAME", "text or json; default: text", &o.format, "text", "json"),
-		flags.Switch("all", "of several runs, each at length", &o.all),
-	}}
+	return &flags.Table{Command: "why", Page: "results", Examples: []flags.Example{
+		{For: "one run at length", Command: "aiperf why artifacts/RUN"},
+		{For: "each run of a sweep at length", Command: "aiperf why artifacts/SWEEP --all"},
+		{For: "for a program", Command: "aiperf why artifacts/RUN --format json"},
+	},
+		About: whyHelp, Flags: []flags.Flag{
+			flags.Choice("format", "NAME", "text or json; default: text", &o.format, "text", "json"),
+			flags.Switch("all", "of several runs, each at length", &o.all),
+		}}
 }
 
 // judgedRun is a run with its judgement.

@@ -35,8 +35,14 @@ type Options struct {
 
 // Table returns the flags of the server with their defaults.
 func (o *Options) Table() *flags.Table {
-	return &flags.Table{Command: "mock-server", About: mockServerHelp, Footer: mockserver.FaultsHelp,
-		Column: 42, Aligned: true, Clustered: true, Flags: negated(o.flags())}
+	return &flags.Table{Command: "mock-server", Page: "mock-server", Examples: []flags.Example{
+		{For: "port 8000, 20 ms to the first token, 5 ms between tokens", Command: "aiperf mock-server"},
+		{For: "a server that gets slow under load", Command: "aiperf mock-server --scheduler-enabled --scheduler-max-batch-size 32"},
+		{For: "one that fails, and writes what it was asked", Command: "aiperf mock-server --port 8001 --error-rate 5 --record-requests requests.jsonl"},
+	},
+		About: mockServerHelp, Footer: mockserver.FaultsHelp,
+		Clustered: true, Flags: inTopics(negated(o.flags())), Topics: topics(), Short: usual(),
+		ShortFooter: "Each flag can also be set as MOCK_SERVER_<NAME> in the environment.\n"}
 }
 
 // negated gives each switch a name that turns it off, unless that is an option of its own.
@@ -325,9 +331,8 @@ func (o *Options) Parse(args []string, env func(string) (string, bool)) error {
 // runMockServer serves until it is interrupted.
 func runMockServer(e *command.Env, args []string) error {
 	var options Options
-	if flags.WantsHelp(args) {
-		fmt.Fprint(e.Terminal.Out, options.Table().Help())
-		return nil
+	if words, asked := flags.HelpWords(args); asked {
+		return e.Help(options.Table(), words)
 	}
 	if err := options.Parse(args, e.LookupEnv); err != nil {
 		return err

@@ -27,8 +27,11 @@ type Flag struct {
 	Value string
 	// Default is written as a user would write it; empty means unset.
 	Default string
-	// Help explains the flag; an empty one hides a flag that is known only to be refused.
-	Help string
+	// Help explains the flag; an empty one hides a flag that is known only to be refused. Brief is a shorter one, for
+	// lists; empty takes the first sentence. Facts are what is known of the value besides: default, limits, choices.
+	Help, Brief, Facts string
+	// Topic is the name of the topic of the table that the flag belongs to; empty for none.
+	Topic string
 	// Values are the choices that completion offers.
 	Values []string
 	// Set takes the value; that of a switch is "true" unless it is given. On is what a switch does that takes none.
@@ -150,12 +153,24 @@ type Table struct {
 	// Once refuses a flag that is given twice; Clustered allows "-ab" for "-a -b" and "-n5" for "-n 5".
 	Once, Clustered bool
 
-	// About and Footer are the text around the flags.
-	About, Footer string
-	// Column is where the explanations of flags begin; 0 puts them below the flags, in lines of Width columns at most.
-	Column, Width int
-	// Aligned leaves room for short names before the long ones.
-	Aligned bool
+	// About and Footer are the text around the flags: paragraphs, whose lines are broken anew, and indented lines, which
+	// are not. A last line of About with a colon is the heading of the flags. ShortFooter follows a short help text.
+	About, Footer, ShortFooter string
+	// Page is that of the documentation, named as its file; empty for none.
+	Page string
+	// Examples are commands that run as they are printed.
+	Examples []Example
+	// Topics are the groups of the flags, in the order of the help; nil for one group.
+	Topics []Topic
+	// Short are the usual flags by purpose, for a help of one screen; nil where all flags fit, or have a line each.
+	Short []Section
+	// Foreign says what flags of other programs are called here, with a value; nil for nothing.
+	Foreign func(typed, value string) string
+	// Also are further flags that the command takes, those of another one; nil for none.
+	Also *Table
+	// Entries are what a search of the help looks through besides, below a title; nil for nothing.
+	Entries      func() []Entry
+	EntriesTitle string
 }
 
 // Find finds the flag of an argument, without its value; its index is -1 if there is none. negative reports that it is

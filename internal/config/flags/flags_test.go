@@ -126,30 +126,112 @@ func TestClusters(t *testing.T) {
 	}
 }
 
+// shown is the help of a table for words, which must be there.
+func shown(t *testing.T, table *flags.Table, look flags.Look, words ...string) string {
+	t.Helper()
+	text, err := table.Help(words, look)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 func TestHelpText(t *testing.T) {
 	var o told
 	table := o.table()
+	table.About, table.Footer = "Usage: aiperf try\n\nOne line\nand another.\n\nOptions:\n", "Exit codes: 0 always.\n"
 	table.Flags = table.Flags[:2]
-	below := "About.\n  -1, --on\n        a switch\n  -o, --output-dir, --out DIR\n        a value\nEnd.\n"
-	if got := table.Help(); got != below {
-		t.Errorf("%s\nwant\n%s", got, below)
+	table.Flags[1].Default = "80"
+	table.Examples = []flags.Example{{For: "a first try", Command: "aiperf try --on"}}
+	want := `Usage: aiperf try
+
+One line and another.
+
+Examples:
+  # a first try
+  aiperf try --on
+
+Options:
+  -1, --on           a switch
+  -o, --output-dir, --out DIR
+                     a value (default 80)
+  -h, --help [WORD]  this text; with a word, the
+                     flags that mention it
+
+Exit codes: 0 always.
+`
+	if got := shown(t, table, flags.Look{Width: 48}); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	table.Column, table.Aligned = 20, true
-	table.Flags = []flags.Flag{flags.Value("port", "N", "the port\nto use", flags.Text(&o.input)), flags.Switch("v -v", "more", &o.on)}
-	table.Flags[0].Default = "80"
-	beside := "About.\n      --port N      the port\n                    to use (default 80)\n  -v, --v           " +
-		"more\nEnd.\n"
-	if got := table.Help(); got != beside {
-		t.Errorf("%s\nwant\n%s", got, beside)
+	if styled := shown(t, table, flags.Look{Width: 48, Styles: true}); !strings.Contains(styled, "\x1b[1mOptions:\x1b[0m\n") {
+		t.Errorf("%q", styled)
+	}
+}
+
+// topics is a table with two topics, more flags than fit, and some that are usual.
+func topics() *flags.Table {
+	table := &flags.Table{Command: "try", About: "Usage: aiperf try\n",
+		Topics: []flags.Topic{{Name: "load", Title: "Load"}, {Name: "files", Title: "Files, results"}},
+		Short:  []flags.Section{{Title: "Usual", Names: []string{"rate", "timeout"}}},
+		Entries: func() []flags.Entry {
+			return []flags.Entry{{Name: "TRY_TIMEOUT", Help: "Limit of a try. Not more."}}
+		}, EntriesTitle: "Variables"}
+	for _, f := range []flags.Flag{
+		flags.Value("request-rate rate", "N", "How often. In detail.", nil),
+		flags.Value("request-timeout-seconds timeout", "SECONDS", "Limit of a request.", nil),
+		flags.Value("pause", "SECONDS", "Pause that has no\ntimeout.", nil),
+	} {
+		f.Topic = "load"
+		table.Flags = append(table.Flags, f)
+	}
+	out := flags.Value("out -o", "FILE", "Where the rest goes.", nil)
+	out.Topic = "files"
+	table.Flags = append(table.Flags, out)
+	return table
+}
+
+func TestHelpByTopicAndByWord(t *testing.T) {
+	table := topics()
+	for words, want := range map[string][]string{
+		"":                {"Usual:", "--rate N", "How often\n", "--help TOPIC", "load, files"},
+		"all":             {"Load:", "Files, results:", "-o, --out FILE", "--pause SECONDS", "How often. In detail."},
+		"load":            {"aiperf try: Load", "--pause", "--request-rate"},
+		"results":         {"Files, results", "-o, --out"},
+		"timeout":         {"of this name:\n  --request-timeout-seconds, --timeout SECONDS", "mention it:\n  --pause", "Variables:\n  TRY_TIMEOUT  Limit of a try\n"},
+		"REQUEST_TIMEOUT": {"--request-timeout-seconds"},
+		"--out":           {"-o, --out FILE"},
+		"pause timeout":   {"--pause"},
+	} {
+		got := shown(t, table, flags.Look{}, strings.Fields(words)...)
+		for _, part := range want {
+			if !strings.Contains(got, part) {
+				t.Errorf("--help %s lacks %q:\n%s", words, part, got)
+			}
+		}
+	}
+	if got := shown(t, table, flags.Look{}, "load"); strings.Contains(got, "--out") {
+		t.Errorf("a topic shows the flags of another one:\n%s", got)
+	}
+	_, err := table.Help([]string{"timeot"}, flags.Look{})
+	want := "aiperf try has no flag that has or mentions \"timeot\"; did you mean --help timeout?\nThe topics are: load, files"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 
 func TestHelpWins(t *testing.T) {
-	for line, want := range map[string]bool{
-		"--help": true, "-h": true, "--foo x --help": true, "--url a --help": true, "-- --help": false, "": false,
+	for line, want := range map[string]string{
+		"--help": "yes:", "-h": "yes:", "--foo x --help": "yes:", "--url a --help": "yes:", "-- --help": "no", "": "no",
+		"--help load": "yes:load", "-h request timeout": "yes:request timeout", "--help=load": "yes:load",
+		"--help --rate": "yes:--rate", "--help --rate 5": "yes:", "x --help all --rate 5": "yes:all",
 	} {
-		if got := flags.WantsHelp(strings.Fields(line)); got != want {
-			t.Errorf("%s: %v", line, got)
+		words, asked := flags.HelpWords(strings.Fields(line))
+		got := "no"
+		if asked {
+			got = "yes:" + strings.Join(words, " ")
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
 		}
 	}
 }

@@ -20,8 +20,8 @@ type Use struct {
 type Reader interface {
 	Use(Use) error
 	Word(word string) error
-	// Unknown is a flag that the table lacks.
-	Unknown(typed string) error
+	// Unknown is a flag that the table lacks, and what was probably given to it; "" for nothing.
+	Unknown(typed, value string) error
 	// NoValue is a flag whose value is missing.
 	NoValue(u Use) error
 	// IsValue reports whether the argument behind a flag is its value, where the flag needs one.
@@ -69,9 +69,12 @@ func (t *Table) flag(arg string, rest []string, r Reader) ([]string, error) {
 			return t.flag("-"+arg[2:], rest, r)
 		}
 		for !inline && len(rest) > 0 && !strings.HasPrefix(rest[0], "-") {
+			if value == "" {
+				value = rest[0]
+			}
 			rest = rest[1:] // its values cannot be distinguished from words, so they are not mistakes as well
 		}
-		return rest, r.Unknown(typed)
+		return rest, r.Unknown(typed, value)
 	}
 	f := &t.Flags[u.Flag]
 	if inline {
@@ -163,7 +166,15 @@ func (t *Table) see() string {
 	return "see " + strings.Join(append(strings.Fields("aiperf "+t.Command), "--help"), " ")
 }
 
-func (s *setter) Unknown(typed string) error {
+func (s *setter) Unknown(typed, value string) error {
+	if s.table.Foreign != nil {
+		instead := s.table.Foreign(typed, value)
+		for word := range strings.FieldsSeq(instead) {
+			if i, _ := s.table.Find(word); i >= 0 && strings.HasPrefix(word, "--") {
+				return fmt.Errorf("unknown option %s; %s", typed, instead)
+			}
+		}
+	}
 	if near := s.table.Nearest(typed); near != "" && len(typed) > len("-x") {
 		return fmt.Errorf("unknown option %s; did you mean %s?", typed, near)
 	}

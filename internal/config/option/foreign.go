@@ -1,12 +1,20 @@
 package option
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"aiperf/internal/base/artifact"
+	"aiperf/internal/config/fault"
+)
 
 // foreignFlag is what other load generators call an option of ours.
 type foreignFlag struct {
 	names string // separated by blanks, without dashes
 	// ours is the option, with a value where it needs one; empty: what says it instead.
 	ours, instead string
+	// member says that it is a member of requests, of the same name.
+	member bool
 }
 
 // foreignFlags are flags of vllm bench, GuideLLM, k6, wrk, wrk2, oha, hey, ab, vegeta and the like that are not flags
@@ -35,20 +43,21 @@ func foreignFlags() []foreignFlag {
 		{names: "metric-percentiles", ours: "percentiles"},
 		{names: "output-dir output-path result-dir results-dir out-dir", ours: "artifact-dir"},
 		{names: "ignore-eos", ours: "extra-inputs ignore_eos:true"},
-		{names: "temperature top-p top-k min-p", instead: "--extra-inputs NAME:VALUE"},
+		{names: "temperature top-p top-k min-p", member: true},
 		{names: "lora-modules served-model-name", ours: "model"},
 		{names: "rate-type", instead: "--concurrency for a closed loop, --request-rate for an open one, aiperf capacity for " +
 			"a search"},
-		{names: "t threads cpus", instead: "nothing: all cores are used, and --concurrency says how many requests run at once"},
+		{names: "t threads cpus", instead: "it is not needed: all cores are used, and --concurrency says how many requests run at once"},
 		{names: "disable-keepalive", ours: "connection-reuse-strategy never"},
-		{names: "insecure k skip-tls-verify insecure-skip-tls-verify", instead: "the variable AIPERF_HTTP_SSL_VERIFY=false"},
-		{names: "save-result", instead: "nothing: results are always written"},
+		{names: "insecure k skip-tls-verify insecure-skip-tls-verify", instead: "set the variable AIPERF_HTTP_SSL_VERIFY=false"},
+		{names: "save-result", instead: "it is not needed: results are always written"},
 		{names: "port", instead: "--url HOST:PORT"},
 	}
 }
 
-// Foreign returns what this program calls a flag of another load generator; "" for any other flag.
-func Foreign(typed string) string {
+// Foreign says what this program calls a flag of another load generator, with the value that was given to it; "" for any
+// other flag.
+func Foreign(typed, value string) string {
 	name := strings.TrimLeft(typed, "-")
 	if strings.HasPrefix(typed, "--") || len(name) > 1 { // single letters differ by their case
 		name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
@@ -58,11 +67,38 @@ func Foreign(typed string) string {
 			if known != name {
 				continue
 			}
-			if f.ours == "" {
+			switch {
+			case f.member && value != "":
+				return "aiperf calls this --extra-inputs " + strings.ReplaceAll(name, "-", "_") + ":" + value
+			case f.member:
+				return "aiperf calls this --extra-inputs NAME:VALUE"
+			case f.ours == "" && !strings.HasPrefix(f.instead, "-"):
 				return f.instead
+			case f.ours == "":
+				return "aiperf calls this " + f.instead
 			}
-			return "--" + f.ours
+			return "aiperf calls this --" + f.ours + givenValue(f.ours, value)
 		}
 	}
 	return ""
+}
+
+// givenValue is the value of a flag of another program as one of ours takes it, with a blank before it; "" where ours
+// does not take it.
+func givenValue(ours, value string) string {
+	o, ok := Find("--" + ours)
+	if !ok || value == "" || o.Type == Bool || o.MustExist || o.Secret ||
+		o.Extensible && !slices.Contains(o.Values, value) {
+		return ""
+	}
+	if _, _, err := o.Parse([]string{value}); err != nil {
+		return ""
+	}
+	if o.Address {
+		value = artifact.RedactAddress(value)
+	}
+	if strings.ContainsRune(value, ' ') {
+		value = "'" + value + "'"
+	}
+	return " " + fault.Shorten(value)
 }

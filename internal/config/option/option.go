@@ -7,6 +7,7 @@ package option
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -67,16 +68,40 @@ const (
 	GroupPrompts   Group = "Conversations and prompts"
 	GroupMedia     Group = "Media, rankings, synthesis"
 	GroupLoad      Group = "Load"
-	GroupSeries    Group = "Multi-run, sweep, search"
+	GroupSeries    Group = "Repeated runs"
+	GroupSweep     Group = "Sweeps"
+	GroupSearch    Group = "Searches"
 	GroupServer    Group = "Server under test"
 	GroupFleet     Group = "Several processes and machines"
-	GroupOutput    Group = "Output, telemetry, UI, service"
+	GroupOutput    Group = "Results and verdicts"
+	GroupTelemetry Group = "GPUs, server metrics, network"
+	GroupExport    Group = "Export to other systems"
+	GroupInterface Group = "Screen, log, processes"
+	GroupAccuracy  Group = "Accuracy"
 )
 
 // Groups lists the groups in the order of the help text.
 func Groups() []Group {
 	return []Group{GroupEndpoint, GroupTokenizer, GroupInput, GroupPrompts, GroupMedia, GroupLoad, GroupSeries,
-		GroupServer, GroupFleet, GroupOutput}
+		GroupSweep, GroupSearch, GroupServer, GroupFleet, GroupOutput, GroupTelemetry, GroupExport, GroupInterface,
+		GroupAccuracy}
+}
+
+// topicNames are the names of the groups for --help NAME.
+func topicNames() map[Group]string {
+	return map[Group]string{GroupEndpoint: "endpoint", GroupTokenizer: "tokenizer", GroupInput: "input",
+		GroupPrompts: "prompts", GroupMedia: "media", GroupLoad: "load", GroupSeries: "repeats", GroupSweep: "sweep",
+		GroupSearch: "search", GroupServer: "server", GroupFleet: "fleet", GroupOutput: "results",
+		GroupTelemetry: "telemetry", GroupExport: "export", GroupInterface: "screen", GroupAccuracy: "accuracy"}
+}
+
+// Topics are the groups as topics of the help.
+func Topics() (list []flags.Topic) {
+	names := topicNames()
+	for _, g := range Groups() {
+		list = append(list, flags.Topic{Name: names[g], Title: string(g)})
+	}
+	return list
 }
 
 // Option is a row of the table of "aiperf profile".
@@ -126,9 +151,53 @@ type Option struct {
 	preset any
 }
 
+// mostChoices is the length of choices that follow their flag.
+const mostChoices = 50
+
 // ManyValues reports whether the values are too many to follow the flag in the help text.
 func (o *Option) ManyValues() bool {
-	return o.Type == Enum && len(strings.Join(o.Values, "|")) > flags.HelpWidth/2
+	return o.Type == Enum && len(strings.Join(o.Values, "|")) > mostChoices
+}
+
+// facts are the default, the limits and the choices of an option in words.
+func (o *Option) facts() string {
+	var list []string
+	switch {
+	case o.DefaultNote != "":
+		list = append(list, "default: "+o.DefaultNote)
+	case o.Default != "" && (o.Type != Bool || o.Default != "false"):
+		list = append(list, "default: "+o.Default)
+	}
+	if limits := o.Limits.String(); limits != "" {
+		list = append(list, limits)
+	}
+	missing := o.MissingValues()
+	if o.ManyValues() {
+		list = append(list, "one of "+strings.Join(without(o.Values, missing), ", "))
+	}
+	if o.Env != "" {
+		list = append(list, "environment: "+o.Env)
+	}
+	if len(missing) > 0 {
+		list = append(list, "not in this release: "+strings.Join(missing, ", "))
+	}
+	return strings.Join(list, "; ")
+}
+
+// MissingValues are the values of an option that this release cannot do.
+func (o *Option) MissingValues() []string {
+	if len(o.BuiltValues) == 0 {
+		return nil
+	}
+	return without(o.Values, o.BuiltValues)
+}
+
+// Available are the values of an option that this release can do.
+func (o *Option) Available() []string { return without(o.Values, o.MissingValues()) }
+
+// without are the values that the others lack.
+func without(values, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(values), func(v string) bool { return slices.Contains(others, v) })
 }
 
 // valueName is how the help text writes the value.
@@ -178,7 +247,8 @@ type optionTable struct {
 }
 
 var table = sync.OnceValue(func() *optionTable {
-	t := &optionTable{flags: flags.Table{Command: "profile"}}
+	t := &optionTable{flags: flags.Table{Command: "profile", Topics: Topics(), Short: usualFlags()}}
+	topics, briefs := topicNames(), briefs()
 	t.options, t.flagged = t.tree.rows()
 	paths := t.tree.paths()
 	for i := range t.options {
@@ -190,6 +260,10 @@ var table = sync.OnceValue(func() *optionTable {
 		}
 		o.Value = o.valueName()
 		o.Optional = o.Bare != ""
+		o.Facts, o.Topic = o.facts(), topics[o.Group]
+		for _, name := range o.Long() {
+			o.Brief = cmp.Or(o.Brief, briefs[name])
+		}
 		if o.Arity == Multi {
 			o.Optional, o.More = true, func(arg string) bool { return !strings.HasPrefix(arg, "-") }
 		}
@@ -217,6 +291,7 @@ func opt(field Field, names, def string, tier int, help string, marks ...mark) O
 }
 
 func limits(l Limits) mark    { return func(o *Option) { o.Limits = l } }
+func begins(g Group) mark     { return func(o *Option) { o.Group = g } }
 func values(v ...string) mark { return func(o *Option) { o.Values = v } }
 
 // choices are values, each followed by its meaning.

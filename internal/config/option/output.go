@@ -69,7 +69,7 @@ func (o *outputFields) rows() []Option {
 			yaml("artifacts.plot_required")),
 		opt(&o.GPUTelemetry, "gpu-telemetry", "", 1, "Show GPU tables, and also collect from these sources: exporter "+
 			"URLs, a metrics CSV file, pynvml or amdsmi for the GPUs of this machine.", multi, address,
-			yaml("gpu_telemetry")),
+			yaml("gpu_telemetry"), begins(GroupTelemetry)),
 		opt(&o.NoGPUTelemetry, "no-gpu-telemetry", "false", 1, "Do not collect GPU telemetry.",
 			yaml("gpu_telemetry.enabled")),
 		opt(&o.PricePerGPUHour, "price-per-gpu-hour", "", 2, "Price of one GPU for an hour, in any currency; the "+
@@ -95,7 +95,7 @@ func (o *outputFields) rows() []Option {
 			env("NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL"), yaml("network_latency.ping_interval")),
 		opt(&o.MetricsListen, "metrics-listen", "", 2, "Serve the run's own figures at this address while it runs, "+
 			"for Prometheus to scrape at /metrics: HOST:PORT, :PORT for all addresses of the machine, or PORT for "+
-			"127.0.0.1 only; 0 selects a free port."),
+			"127.0.0.1 only; 0 selects a free port.", begins(GroupExport)),
 		opt(&o.OTelURL, "otel-url", "", 3, "OpenTelemetry collector that receives the figures during the run: host, "+
 			"host:port (4318), or a URL; grpc://host for OTLP over gRPC (4317).", address, yaml("otel.url")),
 		opt(&o.Stream, "stream", "", 3,
@@ -119,8 +119,6 @@ func (o *outputFields) rows() []Option {
 		opt(&o.MLflowArtifactGlob, "mlflow-artifact-glob", "", 3, "Files to upload, instead of results, images and "+
 			"HTML pages: patterns relative to the run's folder, with ** for any folders.", multi,
 			yaml("mlflow.artifact_globs")),
-		opt(&o.PluginDir, "plugin-dir", "", 2, "Folder of a plug-in, or of several; their programs can be named as "+
-			"endpoint types and dataset formats, and their exporters and metrics follow the run.", mustExist),
 		opt(&o.WandBProject, "wandb-project", "", 3, "Weights & Biases project that receives the results and files of "+
 			"the run. The key is that of WANDB_API_KEY or of ~/.netrc, the server that of WANDB_BASE_URL; "+
 			"WANDB_MODE=offline writes the run for wandb sync instead.", yaml("wandb.project")),
@@ -134,7 +132,9 @@ func (o *outputFields) rows() []Option {
 			"How progress is shown: on the whole terminal (dashboard), in bars (simple) or as log lines (none).",
 			derived("dashboard on a terminal, simple there with -v or several runs, else none"), choices("dashboard",
 				"The whole terminal: figures, servers, GPUs, errors and the log.", "simple",
-				"Bars of progress and figures.", "none", "Lines of the log."), yaml("runtime.ui")),
+				"Bars of progress and figures.", "none", "Lines of the log."), yaml("runtime.ui"), begins(GroupInterface)),
+		opt(&o.PluginDir, "plugin-dir", "", 2, "Folder of a plug-in, or of several; their programs can be named as "+
+			"endpoint types and dataset formats, and their exporters and metrics follow the run.", mustExist),
 		opt(&o.LogLevel, "log-level", "INFO", 1, "Lowest level that is logged.", values(logLevels()...),
 			yaml("logging.level")),
 		opt(&o.Verbose, "verbose -v", "false", 1, "Log at DEBUG."),
@@ -170,7 +170,7 @@ func (o *outputFields) rows() []Option {
 			"aime25", "AIME 2025.", "math_500", "500 problems of contests.", "gsm8k",
 			"Word problems of school mathematics.", "gpqa_diamond", "Questions of graduates in natural sciences.",
 			"lcb_codegeneration", "Programs that must pass tests; they are run in a sandbox.", "mmlu_pro",
-			"14 categories, up to ten choices, with reasoning."), yaml("accuracy.benchmark")),
+			"14 categories, up to ten choices, with reasoning."), yaml("accuracy.benchmark"), begins(GroupAccuracy)),
 		opt(&o.AccuracyData, "accuracy-data", "", 2, "The benchmark's data: a file (JSON Lines, JSON, Parquet, CSV), "+
 			"or a folder with SUBSET/SPLIT files, or a copy of the repository; without this option they come from the "+
 			"hub's cache.", mustExist, yaml("accuracy.data")),

@@ -49,7 +49,7 @@ func (s *seriesFields) rows() []Option {
 			derived("0.10 for ci_width, 0.05 for cv and distribution"), share),
 		opt(&s.ParameterSweepMode, "parameter-sweep-mode", "repeated", 2,
 			"Repeat the whole sweep, or each value before the next.", values("repeated", "independent"),
-			yaml(sweepPath+"iteration_order")),
+			yaml(sweepPath+"iteration_order"), begins(GroupSweep)),
 		opt(&s.ParameterSweepCooldownSeconds, "parameter-sweep-cooldown-seconds", "0", 2,
 			"Pause between values in seconds.", seconds, limits(AtLeast(0)), yaml(sweepPath+"cooldown_seconds")),
 		opt(&s.ParameterSweepSameSeed, "parameter-sweep-same-seed", "false", 2, "Use one seed for all values.", negated,
@@ -67,7 +67,7 @@ func (s *seriesFields) rows() []Option {
 		opt(&s.FailOnPartial, "fail-on-partial", "false", 2, "Exit with 1 if any run of a sweep or series failed."),
 		opt(&s.ProbeEarlyStop, "probe-early-stop", "false", 2, "End a run of a search as soon as it is certain "+
 			"whether its service levels are met or the server is saturated, and its warm-up as soon as its figures "+
-			"are stationary.", negated),
+			"are stationary.", negated, begins(GroupSearch)),
 		opt(&s.ProbeConfidence, "probe-confidence", "0.95", 2, "How certain that must be.", limits(within(0.5, 1))),
 		opt(&s.ProbeIsolation, "probe-isolation", "false", 2, "Keep the runs of a search from helping each other: "+
 			"other generated prompts in each, and a wait before it until the server's metrics show no request.",

@@ -38,8 +38,12 @@ func (t *Tree) rows() (rows []Option, flagged int) {
 		{GroupLoad, t.loadFields.rows()}, {GroupSeries, t.seriesFields.rows()}, {GroupServer, t.serverFields.rows()},
 		{GroupFleet, t.fleetFields.rows()}, {GroupOutput, t.outputFields.rows()},
 	} {
+		name := group.name
 		for i := range group.rows {
-			group.rows[i].Group = group.name
+			if begins := group.rows[i].Group; begins != "" {
+				name = begins
+			}
+			group.rows[i].Group = name
 		}
 		rows = append(rows, group.rows...)
 	}

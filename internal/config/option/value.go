@@ -306,7 +306,7 @@ func parsePairs(tokens []string) (artifact.Object, error) {
 			for _, item := range SplitItems(token, NextPair) {
 				key, value, ok := strings.Cut(item, ":")
 				if key = strings.TrimSpace(key); !ok || key == "" {
-					return nil, fmt.Errorf("%s: each item must be in 'key:value' format", fault.Shorten(item))
+					return nil, fmt.Errorf("%s: each item must be in 'key:value' format, as temperature:0", fault.Shorten(item))
 				}
 				pairs = pairs.Set(key, Coerce(strings.TrimSpace(value)))
 			}
@@ -334,7 +334,7 @@ func ParseHeaders(tokens []string) (artifact.Object, error) {
 			for _, item := range SplitItems(token, nextHeader) {
 				name, value, ok := strings.Cut(item, ":")
 				if !ok {
-					return nil, fmt.Errorf("item %d: each item must be in 'key:value' format", i+1)
+					return nil, fmt.Errorf("item %d: each item must be in 'key:value' format, as 'X-Team: search'", i+1)
 				}
 				items = append(items, artifact.Member{Key: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
 			}

@@ -39,6 +39,8 @@ type scanner struct {
 	faults fault.List
 	// lastRepeat is the Repeat flag that has just got its one token; a bare word after it is a likely slip.
 	lastRepeat string
+	// lastSwitch is the flag without a value that came last; a truth value after it is a likely slip, too.
+	lastSwitch string
 	// url reports that the server was named by a word.
 	url bool
 }
@@ -60,6 +62,10 @@ func (s *scanner) Word(word string) error {
 		return nil
 	}
 	hint := ""
+	if _, err := scalar.Bool(word); err == nil && s.lastSwitch != "" {
+		s.faults.Add("", "unexpected argument %q: %s takes a value only with =, as %s=%s", word, s.lastSwitch, s.lastSwitch, word)
+		return nil
+	}
 	if s.lastRepeat != "" {
 		hint = fmt.Sprintf("; to give %s several values repeat the flag or separate them by commas", s.lastRepeat)
 	}
@@ -69,13 +75,13 @@ func (s *scanner) Word(word string) error {
 }
 
 // Unknown says which flag was probably meant.
-func (s *scanner) Unknown(typed string) error {
-	s.lastRepeat = ""
-	if instead := option.Foreign(typed); instead != "" {
-		s.faults.Add("", "unknown flag %s; aiperf calls this %s", fault.Shorten(typed), instead)
+func (s *scanner) Unknown(typed, value string) error {
+	s.lastRepeat, s.lastSwitch = "", ""
+	if instead := option.Foreign(typed, value); instead != "" {
+		s.faults.Add("", "unknown flag %s; %s", fault.Shorten(typed), instead)
 		return nil
 	}
-	hint := "aiperf profile --help lists all flags"
+	hint := "aiperf profile --help all lists all flags"
 	if near := option.Flags().Nearest(typed); near != "" {
 		hint = "did you mean " + near + "?"
 	}
@@ -85,14 +91,14 @@ func (s *scanner) Unknown(typed string) error {
 
 // NoValue says how to write a value that looks like a flag.
 func (s *scanner) NoValue(u flags.Use) error {
-	s.lastRepeat = ""
+	s.lastRepeat, s.lastSwitch = "", ""
 	s.faults.Add("", "%s needs a value (%[1]s=VALUE if the value starts with a dash)", u.Typed)
 	return nil
 }
 
 // Use keeps the values of a flag.
 func (s *scanner) Use(u flags.Use) error {
-	s.lastRepeat = ""
+	s.lastRepeat, s.lastSwitch = "", ""
 	o, _ := option.Find(u.Typed)
 	f := s.parsed.Field(o)
 	if f == &s.parsed.URL && s.url {
@@ -101,6 +107,9 @@ func (s *scanner) Use(u flags.Use) error {
 	switch {
 	case o.Type == option.Bool:
 		s.boolean(f, u)
+		if len(u.Values) == 0 {
+			s.lastSwitch = u.Typed
+		}
 	case o.Arity == option.One:
 		s.scalar(f, u.Typed, append(u.Values, o.Bare)[0])
 	default:

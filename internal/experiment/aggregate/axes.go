@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/manual"
 	"aiperf/internal/experiment/search"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/metrics"
@@ -66,8 +67,8 @@ func parseObjective(text string, parameters []string) (search.Objective, error) 
 		}
 		return o, nil
 	case !known:
-		return o, fmt.Errorf("%q: %q is neither a metric nor a swept parameter; docs/metrics.md lists the metrics",
-			text, fields[0])
+		return o, fmt.Errorf("%q: %q is neither a metric nor a swept parameter; %s lists the metrics",
+			text, fields[0], manual.Page("metrics"))
 	case !slices.Contains(series.Stats(), o.Stat):
 		return o, fmt.Errorf("%q: %q is not a statistic; choose from %s", text, o.Stat,
 			strings.Join(series.Stats(), ", "))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/manual"
 	"aiperf/internal/measure/record"
 )
 
@@ -23,7 +24,7 @@ func NewSLO(tag string, value float64) (SLO, error) {
 	d, known := Lookup(tag)
 	switch {
 	case !known:
-		return SLO{}, fmt.Errorf("%s is not a metric tag; docs/metrics.md lists them", tag)
+		return SLO{}, fmt.Errorf("%s is not a metric tag; %s lists them", tag, manual.Page("metrics"))
 	case d.Kind != KindRecord:
 		return SLO{}, fmt.Errorf("%s is a metric of the whole run (%s); an objective needs one value per request", tag,
 			d.Kind)

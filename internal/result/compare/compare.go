@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/manual"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/summary"
 )
@@ -180,7 +181,7 @@ func checkAsked(base, next *System, o Options) error {
 		}
 		hint := ""
 		if _, known := metrics.Lookup(tag); !known {
-			hint = Near(tag) + "; docs/metrics.md lists the metrics"
+			hint = Near(tag) + "; " + manual.Page("metrics") + " lists the metrics"
 		}
 		faults = append(faults, fmt.Errorf("neither %s nor %s has %s%s", base.Name, next.Name, quote(tag), hint))
 	}

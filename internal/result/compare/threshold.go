@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/manual"
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/measure/metrics"
@@ -58,8 +59,8 @@ func ParseThreshold(text string, further []float64, figures *summary.Figures) (T
 	case known:
 		t.Unit = string(d.Display)
 	default:
-		return Threshold{}, fmt.Errorf("%s: %s is not a metric tag%s; docs/metrics.md lists them", quote(text),
-			quote(t.Tag), Near(t.Tag))
+		return Threshold{}, fmt.Errorf("%s: %s is not a metric tag%s; %s lists them", quote(text),
+			quote(t.Tag), Near(t.Tag), manual.Page("metrics"))
 	}
 	if t.Stat == "count" {
 		t.Unit = ""

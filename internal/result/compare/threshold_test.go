@@ -91,7 +91,7 @@ func TestThresholdsThatCannotBe(t *testing.T) {
 		{"time_to_first_token>1e999", "not a finite number"},
 		{"tfft>5", "did you mean ttft?"},
 		{"time_to_first_tokens>5", `"time_to_first_tokens" is not a metric tag, did you mean time_to_first_token?`},
-		{"xyz>5", `"xyz" is not a metric tag; docs`},
+		{"xyz>5", `"xyz" is not a metric tag; aiperf docs metrics`},
 		{"time_to_first_token:p100>5", `"p100" is not a statistic`},
 		{"time_to_first_token:p099>5", `"p099" is not a statistic`},
 		{"time_to_first_token:mean>5", `"mean" is not a statistic; choose from avg`},

@@ -31,7 +31,11 @@ func (c *Collector) Probe(ctx context.Context) (enabled bool) {
 	if len(endpoints) == 0 {
 		return false
 	}
-	c.announce(fmt.Sprintf("Server Metrics: Discovered %d endpoints: [%s]", len(endpoints),
+	kind := "endpoints"
+	if len(endpoints) == 1 {
+		kind = "endpoint"
+	}
+	c.announce(fmt.Sprintf("Server Metrics: Discovered %d %s: [%s]", len(endpoints), kind,
 		strings.Join(c.Configured(), ", ")))
 	found := make([]probeResult, len(endpoints))
 	var probes sync.WaitGroup

@@ -158,7 +158,7 @@ func TestDocumentedCommands(t *testing.T) {
 			ports := map[string][]string{"8000": nil}
 			if slices.Contains(served, name) {
 				for _, m := range printedServer.FindAllStringSubmatch(string(text), -1) {
-					ports[m[1]] = strings.Fields(m[2])
+					ports[m[1]] = append([]string{"--no-fast"}, strings.Fields(m[2])...)
 				}
 			}
 			runDocumented(t, string(text), runnable, blocks, ports)

@@ -19,6 +19,7 @@ import (
 // of a language, written to files. A block that begins with its language and the name of a file is written there too.
 var pages = map[string]map[string]string{
 	"README.md":               nil,
+	"docs/README.md":          nil,
 	"docs/accuracy.md":        nil,
 	"docs/adaptive-scale.md":  {"yaml": "search.yaml"},
 	"docs/agentic.md":         nil,
@@ -114,7 +115,7 @@ var smaller = []string{
 }
 
 // served are the pages whose mock servers are started as the page prints them, so that the figures have its proportions.
-var served = []string{"docs/recipes.md"}
+var served = []string{"docs/README.md", "docs/recipes.md"}
 
 // long are the pages with the most to run: only where tests run in their long versions.
 var long = []string{"docs/capacity.md", "docs/configuration.md", "docs/datasets.md", "docs/plugins.md", "docs/results.md",
@@ -154,7 +155,7 @@ func TestDocumentedCommands(t *testing.T) {
 		if len(runnable) == 0 {
 			continue
 		}
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
+		t.Run(strings.NewReplacer("docs/README", "index", "docs/", "", ".md", "").Replace(name), func(t *testing.T) {
 			t.Parallel()
 			if !testkit.Full() && slices.Contains(long, name) {
 				t.Skip("runs with AIPERF_TEST_FULL=1")

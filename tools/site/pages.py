@@ -27,6 +27,8 @@ def main(into):
     (pages / "project").mkdir()
     for name in PROJECT:
         shutil.copy(ROOT / name, pages / "project" / name)
+    history = pages / "project" / "CHANGELOG.md"
+    history.write_text("---\nsearch: {exclude: true}\n---\n" + history.read_text())  # it mentions everything
     shutil.copy(ROOT / "tools/site/mkdocs.yml", into)
     shutil.copytree(ROOT / "tools/site/theme", into / "theme")
     for page in pages.rglob("*.md"):

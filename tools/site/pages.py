@@ -1,7 +1,7 @@
 """Writes the pages of the documentation as a generator of sites needs them: pages.py FOLDER
 
 FOLDER gets docs/ with the pages and their pictures, the pages of the repository's root in docs/project/, mkdocs.yml and
-theme/. A link to a file of the source code, which the site does not have, becomes its text. The names of code blocks
+theme/. The navigation is that of the tables in docs/README.md: a section for each row. A link to a file of the source code, which the site does not have, becomes its text. The names of code blocks
 ("```yaml bench.yaml") become titles.
 """
 
@@ -29,10 +29,26 @@ def main(into):
         shutil.copy(ROOT / name, pages / "project" / name)
     history = pages / "project" / "CHANGELOG.md"
     history.write_text("---\nsearch: {exclude: true}\n---\n" + history.read_text())  # it mentions everything
-    shutil.copy(ROOT / "tools/site/mkdocs.yml", into)
+    settings = (ROOT / "tools/site/mkdocs.yml").read_text()
+    (into / "mkdocs.yml").write_text(settings + navigation((ROOT / "docs/README.md").read_text()))
     shutil.copytree(ROOT / "tools/site/theme", into / "theme")
     for page in pages.rglob("*.md"):
         page.write_text(adapted(page.read_text(), page.relative_to(pages), pages))
+
+
+def navigation(index):
+    """The setting nav: a section for each row of the index, or one for a table that names other tools."""
+    sections, seen = {"Start": ["README.md"]}, {"README.md"}
+    for heading, table in re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", index, re.MULTILINE | re.DOTALL):
+        for row in re.findall(r"^\| (.*?) \| (.*) \|$", table, re.MULTILINE):
+            name = row[0].capitalize() if heading == "By task" else heading
+            for _, _, target in LINK.findall(row[1]):
+                path = target.partition("#")[0]
+                path = path.replace("../", "project/")
+                if path and path not in seen:
+                    seen.add(path)
+                    sections.setdefault(name, []).append(path)
+    return "nav:\n" + "".join(f"  - {name}: [{', '.join(paths)}]\n" for name, paths in sections.items())
 
 
 def adapted(text, name, pages):

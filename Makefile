@@ -1,7 +1,7 @@
 # "make help" lists the tasks. Each is one command that can also be typed. Only what is released is built without cgo:
 # everything else is compiled as "go run" and "go test" do, so that all of it shares the results.
 
-.PHONY: help build pgo image test test-fast race full fuzz docs golden bench lint platforms ci
+.PHONY: help build pgo image test test-fast race full fuzz docs site golden bench lint platforms ci
 
 help: ## list the tasks
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -33,6 +33,9 @@ fuzz: ## fuzz every target; FUZZ=N inputs each
 
 docs: ## write the generated pages under docs/ anew
 	.ci/golden docs
+
+site: ## build the documentation as a static site into ./site (needs Python and PyPI)
+	tools/site/build
 
 golden: ## write golden files and generated pages anew
 	.ci/golden

@@ -19,6 +19,7 @@ import (
 // of a language, written to files. A block that begins with its language and the name of a file is written there too.
 var pages = map[string]map[string]string{
 	"README.md":               nil,
+	"docs/README.md":          nil,
 	"docs/accuracy.md":        nil,
 	"docs/adaptive-scale.md":  {"yaml": "search.yaml"},
 	"docs/agentic.md":         nil,
@@ -32,18 +33,23 @@ var pages = map[string]map[string]string{
 	"docs/datasets.md":        nil,
 	"docs/endpoints.md":       nil,
 	"docs/fleet.md":           nil,
+	"docs/from-genai-perf.md": nil,
+	"docs/from-guidellm.md":   nil,
+	"docs/from-k6.md":         nil,
+	"docs/from-vllm-bench.md": nil,
 	"docs/gpu-telemetry.md":   nil,
 	"docs/guide.md":           nil,
 	"docs/html-report.md":     nil,
 	"docs/kubernetes.md":      nil,
 	"docs/live.md":            nil,
 	"docs/mock-server.md":     nil,
-	"docs/plugins.md":         {"python": "say.py", "sh": "echo.sh"},
+	"docs/plugins.md":         nil,
 	"docs/operator.md":        {"yaml": "job.yaml"},
 	"docs/plots.md":           nil,
 	"docs/public-datasets.md": nil,
 	"docs/quick.md":           nil,
 	"docs/record.md":          nil,
+	"docs/recipes.md":         nil,
 	"docs/results.md":         nil,
 	"docs/runs.md":            nil,
 	"docs/selftest.md":        nil,
@@ -96,6 +102,7 @@ var shorter = []string{
 	"--profile-run-cooldown-seconds 10", "--profile-run-cooldown-seconds 0",
 	"--session-turn-delay-mean 500", "--session-turn-delay-mean 5",
 	"--max 200 --artifact-dir", "--max 4 --budget 2s --probe 1s --probe-warmup 0 --artifact-dir",
+	"--max 40 --budget 60s", "--max 4 --budget 3s --probe 1s --probe-warmup 0",
 	"--max 40 --budget 2m", "--max 4 --budget 3s --probe 2s --probe-warmup 0 --arrival-pattern constant",
 }
 
@@ -109,6 +116,9 @@ var smaller = []string{
 	"--num-sessions 20", "--num-sessions 5",
 	"duration: 6s ", "duration: 3s ", "duration: 6s\n", "duration: 3s\n",
 }
+
+// served are the pages whose mock servers are started as the page prints them, so that the figures have its proportions.
+var served = []string{"docs/README.md", "docs/recipes.md"}
 
 // long are the pages with the most to run: only where tests run in their long versions.
 var long = []string{"docs/capacity.md", "docs/configuration.md", "docs/datasets.md", "docs/plugins.md", "docs/results.md",
@@ -144,21 +154,22 @@ func TestDocumentedCommands(t *testing.T) {
 			t.Errorf("%s has commands and is not among the pages whose commands are run", name)
 			continue
 		}
-		var runnable []string
-		for _, command := range commands {
-			if !isAbsent(command, used) {
-				runnable = append(runnable, command)
-			}
-		}
+		runnable := slices.DeleteFunc(commands, func(step step) bool { return isAbsent(step.command, used) })
 		if len(runnable) == 0 {
 			continue
 		}
-		t.Run(strings.TrimSuffix(filepath.Base(name), ".md"), func(t *testing.T) {
+		t.Run(strings.NewReplacer("docs/README", "index", "docs/", "", ".md", "").Replace(name), func(t *testing.T) {
 			t.Parallel()
 			if !testkit.Full() && slices.Contains(long, name) {
 				t.Skip("runs with AIPERF_TEST_FULL=1")
 			}
-			runDocumented(t, string(text), runnable, blocks)
+			ports := map[string][]string{"8000": nil}
+			if slices.Contains(served, name) {
+				for _, m := range printedServer.FindAllStringSubmatch(string(text), -1) {
+					ports[m[1]] = append([]string{"--no-fast"}, strings.Fields(m[2])...)
+				}
+			}
+			runDocumented(t, string(text), runnable, blocks, ports)
 		})
 	}
 	for what := range absent {
@@ -167,6 +178,9 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 	}
 }
+
+// printedServer matches the command of a page that starts a mock server: its port, and its other flags.
+var printedServer = regexp.MustCompile(`(?m)^    aiperf mock-server --port (\d+) (.*)$`)
 
 func isAbsent(command string, used map[string]bool) bool {
 	found := false
@@ -181,32 +195,91 @@ func isAbsent(command string, used map[string]bool) bool {
 // ourCommand matches a command of the program, with variables of the environment before it.
 var ourCommand = regexp.MustCompile(`^([A-Z_]+=\S+ )*aiperf `)
 
-// documentedCommands returns the commands of a page: the lines of code blocks that begin with "aiperf", or with
-// "printf" for the files that they read, with their continuations.
-func documentedCommands(page string) []string {
-	var commands []string
-	fenced, continues := false, false
+// step is a command of a page, and the output that the page shows after the last command of a block.
+type step struct {
+	command, shown string
+	block          int // which block of the page it stands in
+}
+
+// documentedCommands returns the commands of a page, with their continuations: all lines of its blocks of the language
+// "sh", which a block of the language "text" may follow for what they print; in other blocks the lines that begin with
+// "aiperf", or with "printf" for the files that they read. Programs that this machine lacks are not run.
+func documentedCommands(page string) []step {
+	var steps []step
+	block, blocks := "", 0 // the fence that opened the block, and how many there were
+	script, continues := false, false
 	for line := range strings.SplitSeq(page, "\n") {
 		if strings.HasPrefix(line, "```") {
-			fenced, continues = !fenced, false
+			continues = false
+			if block != "" {
+				block = ""
+				continue
+			}
+			block, blocks = line, blocks+1
+			script = script && line == "```text"
 			continue
 		}
-		if !fenced && !strings.HasPrefix(line, "    ") {
+		if block == "" && !strings.HasPrefix(line, "    ") {
+			script = script && line == "" // nothing else stands between commands and what they print
 			continues = false
+			continue
+		}
+		if block == "```text" && script {
+			steps[len(steps)-1].shown += line + "\n"
 			continue
 		}
 		line = strings.TrimSpace(line)
 		switch {
 		case continues:
-			commands[len(commands)-1] += "\n" + line
-		case ourCommand.MatchString(line), strings.HasPrefix(line, "printf "):
-			commands = append(commands, line)
+			steps[len(steps)-1].command += "\n" + line
+		case ourCommand.MatchString(line), strings.HasPrefix(line, "printf "),
+			block == "```sh" && line != "" && !strings.HasPrefix(line, "#"):
+			steps = append(steps, step{command: line, block: blocks})
+			script = block == "```sh"
 		default:
 			continue
 		}
 		continues = strings.HasSuffix(line, `\`)
 	}
-	return commands
+	return steps
+}
+
+// figure matches a number of a report with its sign.
+var figure = regexp.MustCompile(`[-+−]?[0-9][0-9,.]*`)
+
+// missingLine returns the first line of what a page shows that is not printed, in this order; "" if all are. Figures and
+// blanks may differ, and "…" stands for any text. Lines may be left out of the page.
+func missingLine(shown, printed string) string {
+	plain := func(line string) string { return strings.Join(strings.Fields(figure.ReplaceAllString(line, "0")), " ") }
+	lines := strings.Split(printed, "\n")
+	for wanted := range strings.Lines(shown) {
+		pattern := regexp.QuoteMeta(plain(wanted))
+		like := regexp.MustCompile("^" + strings.ReplaceAll(pattern, "…", ".*") + "$")
+		at := slices.IndexFunc(lines, func(line string) bool { return like.MatchString(plain(line)) })
+		if at < 0 {
+			return strings.TrimSpace(wanted)
+		}
+		if strings.Trim(pattern, "… ") != "" {
+			lines = lines[at+1:]
+		}
+	}
+	return ""
+}
+
+// lacksModules reports whether a program of a page cannot run, because this machine has no Python or lacks what it imports.
+func lacksModules(dir string) bool {
+	programs, _ := filepath.Glob(filepath.Join(dir, "*.py"))
+	for _, program := range programs {
+		text, err := os.ReadFile(program)
+		if err != nil {
+			return true
+		}
+		imports := regexp.MustCompile(`(?m)^import \w+$`).FindAllString(string(text), -1)
+		if exec.Command("python3", "-c", strings.Join(imports, "\n")).Run() != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // codeBlocks returns the page's fenced blocks of a language.
@@ -232,7 +305,8 @@ func namedBlocks(page string) map[string]string {
 	return blocks
 }
 
-func runDocumented(t *testing.T, page string, commands []string, blocks map[string]string) {
+// runDocumented runs the commands of a page in their order. Ports are those where it has a mock server, with their flags.
+func runDocumented(t *testing.T, page string, steps []step, blocks map[string]string, ports map[string][]string) {
 	shell, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("the documented commands need bash, which this system lacks")
@@ -252,25 +326,38 @@ func runDocumented(t *testing.T, page string, commands []string, blocks map[stri
 			t.Fatal(err)
 		}
 	}
-	server, err := startMock(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.stop)
-	_, host, _ := strings.Cut(server.url, "://")
 	changed := slices.Clone(shorter)
 	if !testkit.Full() {
 		changed = append(changed, smaller...)
 	}
-	replacer := strings.NewReplacer(append(changed, "localhost:8000", host, "127.0.0.1:8000", host)...)
+	for port, flags := range ports {
+		server, err := startMock(dir, flags...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(server.stop)
+		_, host, _ := strings.Cut(server.url, "://")
+		changed = append(changed, "localhost:"+port, host, "127.0.0.1:"+port, host)
+	}
+	replacer := strings.NewReplacer(changed...)
 	for file, text := range namedBlocks(page) {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(replacer.Replace(text)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, typed := range commands {
-		if strings.Contains(typed, "python") {
-			if _, err := exec.LookPath("python3"); err != nil {
+	var printed strings.Builder // by the commands of a block
+	block := 0
+	for _, step := range steps {
+		typed := step.command
+		if step.block != block {
+			block = step.block
+			printed.Reset()
+		}
+		if strings.Contains(typed, "python") && lacksModules(dir) {
+			continue
+		}
+		if program, _, _ := strings.Cut(typed, " "); !ourCommand.MatchString(typed) {
+			if _, err := exec.LookPath(program); err != nil && program != "printf" { // a builtin of the shell
 				continue
 			}
 		}
@@ -289,6 +376,10 @@ func runDocumented(t *testing.T, page string, commands []string, blocks map[stri
 		}
 		if err != nil {
 			t.Errorf("%s\n%v\n%s", typed, err, tail(string(out), 3000))
+		}
+		printed.Write(out)
+		if line := missingLine(step.shown, printed.String()); line != "" {
+			t.Errorf("%s\ndoes not print what the page shows:\n  %s\nbut\n%s", typed, line, tail(printed.String(), 5000))
 		}
 	}
 }

@@ -13,7 +13,6 @@ func Markdown() string {
 	var b strings.Builder
 	b.WriteString(markdownIntroduction())
 	b.WriteString(markdownAliases())
-	b.WriteString(markdownBench())
 	for _, s := range sections {
 		fmt.Fprintf(&b, "\n## %s\n\n", s.title)
 		b.WriteString("| Tag and header | Kind | Unit | Order, group | Flags | Meaning | Formula | No value when |\n")
@@ -64,7 +63,7 @@ Every metric that a run can report, in the order of results.
   one response are not independent: the bounds of inter_chunk_latency are too narrow. A side with too few
   values is left out: p90 has an upper bound from %d values on, p99 from %d, p99.9 from %d.
 - **Window** of the timelines: the phase from its start to its end, idle time included. Failed requests
-  count in effective_concurrency, without token counts in no other curve.
+  count in effective_concurrency. Requests without token counts are in no other curve.
 - **Exactness.** Statistics are exact up to %d requests and %d chunk gaps. Beyond, percentiles come
   from a histogram with a relative error of at most %.3f %%; all other figures stay exact. Timelines then
   come from averages over at most %d bins of time (effective concurrency, throughput and tokens in flight
@@ -90,49 +89,14 @@ func markdownAliases() string {
 ## Other names
 
 --goodput, --fail-if, --convergence-metric, aiperf gate, compare and report also take these names. Results have
-only tags.
+only tags. What other tools call these metrics: [vllm bench](from-vllm-bench.md#metrics),
+[GuideLLM](from-guidellm.md#metrics), [k6](from-k6.md#metrics), [GenAI-Perf](from-genai-perf.md#metrics).
 
 | Name | Tag |
 |---|---|
 `)
 	for _, a := range aliases {
 		fmt.Fprintf(&b, "| `%s` | `%s` |\n", a.Name, a.Tag)
-	}
-	return b.String()
-}
-
-// benchNames maps what "vllm bench serve" prints to the tags of this program. The third column says where they differ.
-var benchNames = [][3]string{
-	{"Successful requests, Failed requests", "request_count, error_request_count", ""},
-	{"Benchmark duration (s)", "benchmark_duration", "from the first successful request's start to the last content; theirs lasts to the end of all requests"},
-	{"Total input tokens", "total_usage_prompt_tokens", "the server's count, chat template included; `total_isl` counts the content with the client's tokenizer"},
-	{"Total generated tokens", "total_usage_completion_tokens", "`total_osl` counts the text of the reply with the client's tokenizer; with --use-server-token-count both are equal"},
-	{"Request throughput (req/s)", "request_throughput", ""},
-	{"Output token throughput (tok/s)", "output_token_throughput", "theirs counts as the server does: --use-server-token-count"},
-	{"Total token throughput (tok/s)", "total_token_throughput", "the same, and the input without the template"},
-	{"Mean, Median, P99 TTFT (ms)", "time_to_first_token", "avg, p50, p99"},
-	{"TPOT (ms)", "inter_token_latency", "of one request (latency − TTFT) / (output tokens − 1) in both; output tokens as above"},
-	{"ITL (ms)", "inter_chunk_latency", "gaps between chunks, of all requests; **not** inter_token_latency, which this program calls ITL"},
-	{"E2EL (ms)", "request_latency", ""},
-}
-
-func markdownBench() string {
-	var b strings.Builder
-	b.WriteString(`
-## From vllm bench serve
-
-| vllm bench serve (0.32) | Tag | Difference |
-|---|---|---|
-`)
-	for _, row := range benchNames {
-		tags := strings.Split(row[1], ", ")
-		for i, tag := range tags {
-			if _, ok := Lookup(tag); !ok {
-				panic("there is no metric " + tag)
-			}
-			tags[i] = "`" + tag + "`"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", row[0], strings.Join(tags, ", "), row[2])
 	}
 	return b.String()
 }

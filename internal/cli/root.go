@@ -24,7 +24,7 @@ import (
 // commands are what this release has, in the order of the help text.
 func commands() []command.Command {
 	return slices.Concat(benchmark.Commands(), configure.Files(), benchmark.Selftest(), look.Commands(), data.Commands(),
-		configure.Plugins(), chat.Commands(), kube.Commands(), mock.Commands())
+		configure.Plugins(), chat.Commands(), kube.Commands(), mock.Commands(), configure.About())
 }
 
 // missingCommands are documented commands that this release lacks, and what to do without them.
@@ -62,7 +62,7 @@ func dispatch(e *command.Env, args []string) error {
 	case name == "--help" || name == "-h" || name == "help":
 		printHelp(e)
 		return nil
-	case name == "--version":
+	case name == "--version" || name == "version":
 		fmt.Fprintln(e.Terminal.Out, command.Version)
 		return nil
 	case name == "--install-completion":

@@ -14,7 +14,7 @@ import (
 // archive returns the archive of a platform and its name: a folder with the programs, the texts, the completions and the
 // manual.
 func (r *release) archive(p programs.Platform, binaries []file) (string, []byte, error) {
-	folder := "aiperf_" + r.version + "_" + p.OS + "_" + p.Arch
+	folder := r.name(p)
 	files := sorted(in(folder, slices.Concat(binaries, r.texts, in("completions", r.completions), in("man/man1", r.manual))))
 	if p.OS == "windows" {
 		data, err := zipped(files, r.date)

@@ -20,13 +20,6 @@ import (
 	"aiperf/tools/programs"
 )
 
-// platforms are those of a release.
-var platforms = []programs.Platform{
-	{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"},
-	{OS: "darwin", Arch: "amd64"}, {OS: "darwin", Arch: "arm64"},
-	{OS: "windows", Arch: "amd64"}, {OS: "windows", Arch: "arm64"},
-}
-
 func main() {
 	out := flag.String("out", "", "folder of the files; it is written anew")
 	only := flag.String("platforms", "", "some of the platforms, separated by commas or spaces [default: all]")
@@ -72,7 +65,7 @@ func run(out, only, profile string, rest []string) error {
 func choose(only string) ([]programs.Platform, error) {
 	words := strings.FieldsFunc(only, func(r rune) bool { return r == ',' || r == ' ' })
 	if len(words) == 0 {
-		return platforms, nil
+		return programs.Released, nil
 	}
 	var chosen []programs.Platform
 	for _, word := range words {
@@ -80,8 +73,8 @@ func choose(only string) ([]programs.Platform, error) {
 		if err != nil {
 			return nil, err
 		}
-		if !slices.Contains(platforms, p) {
-			return nil, fmt.Errorf("%s is not released; the platforms are %v", p, platforms)
+		if !slices.Contains(programs.Released, p) {
+			return nil, fmt.Errorf("%s is not released; the platforms are %v", p, programs.Released)
 		}
 		if !slices.Contains(chosen, p) {
 			chosen = append(chosen, p)

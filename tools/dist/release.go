@@ -15,11 +15,16 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/tools/oci"
 	"aiperf/tools/programs"
+	"aiperf/tools/sbom"
 )
 
 // checksums is the name of the file of checksums, which sha256sum -c reads.
 const checksums = "SHA256SUMS"
+
+// thirdParty is the name of the file with the licences of all that is in the programs.
+const thirdParty = "THIRD_PARTY_LICENSES.txt"
 
 // file is a file of an archive or a package.
 type file struct {
@@ -54,17 +59,20 @@ func newRelease(work, profile string) (*release, error) {
 	if err != nil {
 		return nil, err
 	}
-	version, err := exec.Command(program, "--version").Output()
-	if err != nil {
-		return nil, fmt.Errorf("aiperf --version: %w", err)
+	if r.version, err = programs.Version(program); err != nil {
+		return nil, err
 	}
-	r.version = strings.TrimSpace(string(version))
-	for _, name := range []string{"LICENSE", "NOTICE", "README.md", "CHANGELOG.md"} {
-		data, err := os.ReadFile(filepath.Join(programs.Root, name))
+	for name, path := range map[string]string{"LICENSE": "LICENSE", "NOTICE": "NOTICE", thirdParty: programs.Licences,
+		"README.md": "README.md", "CHANGELOG.md": "CHANGELOG.md"} {
+		data, err := os.ReadFile(filepath.Join(programs.Root, path))
 		if err != nil {
 			return nil, err
 		}
 		r.texts = append(r.texts, file{name, 0o644, data})
+	}
+	r.texts = sorted(r.texts)
+	if r.manual, err = manual(program, r.version, r.date); err != nil {
+		return nil, err
 	}
 	for _, c := range []struct{ shell, name string }{{"bash", "aiperf.bash"}, {"zsh", "_aiperf"}, {"fish", "aiperf.fish"},
 		{"powershell", "aiperf.ps1"}} {
@@ -121,37 +129,76 @@ func (r *release) program(name string, p programs.Platform) (string, error) {
 
 // write writes all files of the platforms into a folder.
 func (r *release) write(dir string, chosen []programs.Platform) error {
+	images := map[string][]byte{}
 	for _, p := range chosen {
-		if err := r.writePlatform(dir, p); err != nil {
+		code, err := r.writePlatform(dir, p)
+		if err != nil {
 			return fmt.Errorf("%s: %w", p, err)
+		}
+		if p.OS == "linux" {
+			images[p.Arch] = code
+		}
+	}
+	if len(images) > 0 {
+		if err := oci.Write(filepath.Join(r.work, "image"), filepath.Join(dir, "aiperf_"+r.version+"_image.tar"), r.version,
+			images); err != nil {
+			return fmt.Errorf("the image: %w", err)
 		}
 	}
 	return r.writeSums(dir)
 }
 
-// writePlatform writes the archive, the packages and the wheel of a platform.
-func (r *release) writePlatform(dir string, p programs.Platform) error {
+// writePlatform writes the archive, the packages, the wheel and the list of modules of a platform, and returns the program.
+func (r *release) writePlatform(dir string, p programs.Platform) ([]byte, error) {
 	path, err := r.program("aiperf", p)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	code, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	binaries := []file{{"aiperf" + p.Exe(), 0o755, code}}
-	name, data, err := r.archive(p, binaries)
-	if err != nil {
-		return err
+	if p.OS == "linux" {
+		// It loads the libraries of GPU drivers, which is why it is a program of its own; aiperf runs without it.
+		path, err := r.program("aiperf-gpu", p)
+		if err != nil {
+			return nil, err
+		}
+		helper, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		binaries = append(binaries, file{"aiperf-gpu", 0o755, helper})
 	}
-	if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-		return err
+	files := []func() (string, []byte, error){
+		func() (string, []byte, error) { return r.archive(p, binaries) },
+		func() (string, []byte, error) { return r.wheel(p, code) },
+		func() (string, []byte, error) {
+			list, err := sbom.Of(code, r.version)
+			return r.name(p) + ".spdx.json", list, err
+		},
 	}
-	name, data, err = r.wheel(p, code)
-	if err != nil {
-		return err
+	if p.OS == "linux" {
+		for _, format := range []string{"deb", "rpm"} {
+			files = append(files, func() (string, []byte, error) { return r.systemPackage(format, p, binaries) })
+		}
 	}
-	return os.WriteFile(filepath.Join(dir, name), data, 0o644)
+	for _, f := range files {
+		name, data, err := f()
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	return code, nil
+}
+
+// name is what the names of the files of a platform begin with.
+func (r *release) name(p programs.Platform) string {
+	return "aiperf_" + r.version + "_" + p.OS + "_" + p.Arch
 }
 
 // writeSums writes the checksums of the files in the folder.

@@ -13,6 +13,9 @@ import (
 // Root is the folder of the repository, seen from that of the tools, in which they run.
 const Root = ".."
 
+// Licences is the file with the licences of all that is in the programs, which aiperf licenses prints.
+const Licences = "internal/base/licenses/licenses.txt"
+
 // Profile is the profile of its loads for which the program is compiled, and Unprofiled compiles for none, which takes the
 // results of other builds.
 const (
@@ -22,6 +25,11 @@ const (
 
 // Platform is a system and an architecture, as the go command names them.
 type Platform struct{ OS, Arch string }
+
+// Released are the platforms of a release.
+var Released = []Platform{
+	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
+}
 
 func (p Platform) String() string { return p.OS + "/" + p.Arch }
 
@@ -58,4 +66,13 @@ func Build(name string, p Platform, profile, out string) error {
 		return fmt.Errorf("%s for %s: %w", name, p, err)
 	}
 	return nil
+}
+
+// Version asks a program of this machine for its version.
+func Version(path string) (string, error) {
+	out, err := exec.Command(path, "--version").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s --version: %w", path, err)
+	}
+	return strings.TrimSpace(string(out)), nil
 }

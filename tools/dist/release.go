@@ -140,10 +140,12 @@ func (r *release) write(dir string, chosen []programs.Platform) error {
 		}
 	}
 	if len(images) > 0 {
-		if err := oci.Write(filepath.Join(r.work, "image"), filepath.Join(dir, "aiperf_"+r.version+"_image.tar"), r.version,
-			images); err != nil {
+		digest, err := oci.Write(filepath.Join(r.work, "image"), filepath.Join(dir, "aiperf_"+r.version+"_image.tar"), r.version,
+			images)
+		if err != nil {
 			return fmt.Errorf("the image: %w", err)
 		}
+		fmt.Printf("the image is %s\n", digest)
 	}
 	return r.writeSums(dir)
 }

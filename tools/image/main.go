@@ -69,7 +69,11 @@ func write(dir string) error {
 	if err != nil {
 		return err
 	}
-	return oci.Write(dir, dir+".tar", version, built)
+	digest, err := oci.Write(dir, dir+".tar", version, built)
+	if err == nil {
+		fmt.Printf("%s: %s\n", dir, digest)
+	}
+	return err
 }
 
 func read(dir string) error {

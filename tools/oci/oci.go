@@ -43,16 +43,16 @@ const (
 )
 
 // Write writes an image for each architecture of which there is a program: the folder dir as an OCI layout, and the same as
-// the file tar.
-func Write(dir, tar, version string, programs map[string][]byte) error {
+// the file tar. It returns the digest.
+func Write(dir, tar, version string, programs map[string][]byte) (string, error) {
 	if err := os.RemoveAll(dir); err != nil {
-		return err
+		return "", err
 	}
 	index := mutate.IndexMediaType(v1.ImageIndex(empty.Index), types.OCIImageIndex)
 	for _, arch := range sorted(programs) {
 		image, err := build(arch, version, programs[arch])
 		if err != nil {
-			return fmt.Errorf("%s: %w", arch, err)
+			return "", fmt.Errorf("%s: %w", arch, err)
 		}
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image,
 			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch}}})
@@ -63,17 +63,16 @@ func Write(dir, tar, version string, programs map[string][]byte) error {
 		Add: index, Descriptor: v1.Descriptor{Annotations: map[string]string{"org.opencontainers.image.ref.name": tag,
 			"io.containerd.image.name": "docker.io/library/aiperf:" + tag}}})
 	if _, err := layout.Write(dir, named); err != nil {
-		return err
+		return "", err
 	}
 	digest, err := index.Digest()
 	if err != nil {
-		return err
+		return "", err
 	}
 	if err := pack(dir, tar); err != nil {
-		return err
+		return "", err
 	}
-	fmt.Printf("%s: %s\n", dir, digest)
-	return nil
+	return digest.String(), nil
 }
 
 // Tag is the tag of a version: that of the release which it leads to, for a tag has no +.
@@ -164,7 +163,8 @@ func archive(code, list []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return out.Bytes(), w.Close()
+	err := w.Close() // which writes the end that readers look for
+	return out.Bytes(), err
 }
 
 func sorted[T any](m map[string]T) []string {

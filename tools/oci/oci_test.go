@@ -20,6 +20,9 @@ func TestTheLayerDependsOnItsContentAlone(t *testing.T) {
 	if err != nil || !bytes.Equal(one, other) {
 		t.Errorf("two layers differ: %v", err)
 	}
+	if end := make([]byte, 1024); !bytes.HasSuffix(one, end) {
+		t.Error("the layer does not end as tar files do")
+	}
 	found := 0
 	for r := tar.NewReader(bytes.NewReader(one)); ; {
 		h, err := r.Next()

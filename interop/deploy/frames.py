@@ -1,4 +1,5 @@
-"""The module of the wheel reads the folders of runs into frames: frames.py RUN RUN, of which the first has slices of time."""
+"""The module of the wheel reads the folders of runs into frames: frames.py SLICED SERVED, a run with slices of time, and one
+against a server with metrics."""
 
 import json
 import sys
@@ -7,27 +8,32 @@ import aiperf_go
 import pandas
 import polars
 
-sliced, plain = sys.argv[1:]
+sliced, served = sys.argv[1:]
+with open(f"{sliced}/profile_export_aiperf.json") as file:
+    latency = json.load(file)["request_latency"]
 for name, library in (("pandas", pandas), ("polars", polars)):
     run = aiperf_go.load(sliced, frames=name)
     records = run.records()
     assert isinstance(records, library.DataFrame) and len(records) == 20, records
-    assert records["request_latency"].min() > 0 and records["session_num"].n_unique() == 20 if name == "polars" else True
+    assert sorted(records["session_num"].to_list()) == list(range(20)), records
+    assert abs(records["request_latency"].mean() - latency["avg"]) < 1e-6, latency
     summary = run.summary()
-    (row,) = [r for r in rows] if (rows := [
-        r for r in (summary.to_dict("records") if name == "pandas" else summary.to_dicts())
-        if r["metric"] == "request_latency"]) else [None]
-    with open(f"{sliced}/profile_export_aiperf.json") as file:
-        document = json.load(file)
-    assert row["avg"] == document["request_latency"]["avg"] and row["unit"] == "ms" == run.units()["request_latency"], row
-    assert abs(records["request_latency"].mean() - row["avg"]) < 1e-6, row
+    averages = dict(zip(summary["metric"].to_list(), summary["avg"].to_list()))
+    assert averages["request_latency"] == latency["avg"] and averages["request_count"] == 20, averages
+    assert run.units()["request_latency"] == latency["unit"] == "ms"
     slices = run.timeslices()
     assert {"timeslice_index", "start_ns", "metric", "avg"} <= set(slices.columns) and len(slices) > 10, slices
-    for read, option in ((run.cells, "sweep"), (aiperf_go.load(plain).timeslices, "--slice-duration")):
+    other = aiperf_go.load(served, frames=name)
+    series = other.server_metrics()
+    assert "vllm:num_requests_running" in series["metric"].to_list(), series
+    over_time = other.server_metrics_over_time()
+    assert "start_ns" in over_time.columns, over_time
+    for read, option in ((run.cells, "sweep"), (other.timeslices, "--slice-duration")):
         try:
             read()
         except FileNotFoundError as e:
             assert option in str(e), e
         else:
             raise AssertionError(f"{read} reads a file that is not there")
-    print(f"{name}: {records.shape} records, {summary.shape} summary, {slices.shape} slices")
+    print(f"{name}: records {records.shape}, summary {summary.shape}, slices {slices.shape}, series {series.shape}, "
+          f"over time {over_time.shape}")

@@ -51,7 +51,7 @@ func manual(program, version string, date time.Time) ([]file, error) {
 	}
 	// A header line: title, section, date, source, name of the manual.
 	head := func(title string) string {
-		return fmt.Sprintf(".TH %s 1 %s %s %s\n", roff(strings.ToUpper(title)), date.Format(time.DateOnly),
+		return fmt.Sprintf(".TH %s 1 %s %s %s\n.nh\n.ad l\n", roff(strings.ToUpper(title)), date.Format(time.DateOnly),
 			quoted("aiperf "+version), quoted("aiperf"))
 	}
 	var out bytes.Buffer

@@ -1,7 +1,7 @@
 # "make help" lists the tasks. Each is one command that can also be typed. Only what is released is built without cgo:
 # everything else is compiled as "go run" and "go test" do, so that all of it shares the results.
 
-.PHONY: help build pgo image test test-fast race full fuzz docs site golden bench lint platforms ci
+.PHONY: help build pgo image dist test test-fast race full fuzz docs site golden bench lint platforms ci
 
 help: ## list the tasks
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -15,6 +15,9 @@ pgo: ## measure that profile anew
 image: ## write the OCI image for amd64 and arm64 into ./image and ./image.tar, and read it back
 	go -C tools run ./image -out "$(CURDIR)/image"
 	go -C tools run ./image -out "$(CURDIR)/image" -check
+
+dist: ## write all files of a release into ./dist; PLATFORMS=linux/amd64 only those of some platforms
+	go -C tools run ./dist -out "$(CURDIR)/dist" -platforms "$(PLATFORMS)"
 
 test: ## run all tests, some minutes (docs/benchmarks.md)
 	go test ./...

@@ -65,6 +65,10 @@ separated by commas or, where the table says "…", by spaces; the flag may also
 		if t.Command == "profile" || t.Command == "demo" {
 			continue
 		}
+		if len(t.Flags) == 0 {
+			fmt.Fprintf(&b, "\n## aiperf %s\n\nIt takes no flags.\n", t.Command)
+			continue
+		}
 		fmt.Fprintf(&b, "\n## aiperf %s\n\n| Flag | Value | Meaning |\n|---|---|---|\n", t.Command)
 		for _, f := range t.Flags {
 			if f.Help == "" {

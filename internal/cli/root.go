@@ -27,7 +27,7 @@ import (
 // commands are what this release has, in the order of the help text.
 func commands() []command.Command {
 	return slices.Concat(benchmark.Commands(), configure.Files(), benchmark.Selftest(), look.Commands(), data.Commands(),
-		configure.Plugins(), chat.Commands(), kube.Commands(), mock.Commands(), docs.Commands())
+		configure.Plugins(), chat.Commands(), kube.Commands(), mock.Commands(), docs.Commands(), configure.About())
 }
 
 // missingCommands are documented commands that this release lacks, and what to do without them.
@@ -68,7 +68,7 @@ func dispatch(e *command.Env, args []string) error {
 	case name == "--help" || name == "-h" || name == "help":
 		printHelp(e)
 		return nil
-	case name == "--version":
+	case name == "--version" || name == "version":
 		fmt.Fprintln(e.Terminal.Out, command.Version)
 		return nil
 	case name == "--install-completion":
@@ -114,7 +114,7 @@ var families = []struct {
 	{"Look", []string{"report", "serve", "plot", "share", "analyze", "server-metrics", "speed-bench-report"}},
 	{"Data and files", []string{"data", "record", "config", "tokenizer", "analyze-trace", "validate", "synthesize"}},
 	{"Machines", []string{"agent", "kube", "operator"}},
-	{"More", []string{"docs", "mock-server", "selftest", "plugins"}},
+	{"More", []string{"docs", "mock-server", "selftest", "plugins", "licenses"}},
 }
 
 // printHelp prints the commands.

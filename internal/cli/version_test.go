@@ -1,11 +1,32 @@
 package cli
 
 import (
+	"os"
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	"aiperf/internal/cli/command"
 )
+
+// TestTheVersionIsWrittenOnce compares what must repeat the version with it.
+func TestTheVersionIsWrittenOnce(t *testing.T) {
+	for file, want := range map[string]string{
+		"CHANGELOG.md":                        "\n## " + command.Release + ", ",
+		"deploy/helm/Chart.yaml":              "\nversion: " + command.Release + "\nappVersion: " + command.Release + "\n",
+		"deploy/kustomize/kustomization.yaml": "\n    newTag: " + command.Release + "\n",
+		"deploy/kustomize/operator.yaml":      "image: \"aiperf:" + command.Release + "\"\n",
+	} {
+		text, err := os.ReadFile("../../" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Of the headings of the changelog the first counts.
+		if at := strings.Index(string(text), want); at < 0 || strings.Contains(string(text[:at]), "\n## ") {
+			t.Errorf("%s lacks %q", file, want)
+		}
+	}
+}
 
 func TestVersionComesFromTheBuild(t *testing.T) {
 	built := func(main string, settings ...string) *debug.BuildInfo {
@@ -27,6 +48,10 @@ func TestVersionComesFromTheBuild(t *testing.T) {
 			"vcs.modified", "false"), command.Release + "+0123456789ab"},
 		"a checkout with changes": {built("(devel)", "vcs.revision", revision, "vcs.modified", "true"),
 			command.Release + "+0123456789ab.modified"},
+		"the tagged checkout": {built("v"+command.Release, "vcs.revision", revision, "vcs.modified", "false"),
+			command.Release},
+		"the tagged checkout with changes": {built("v"+command.Release+"+dirty", "vcs.revision", revision, "vcs.modified",
+			"true"), command.Release + "+0123456789ab.modified"},
 		"a revision that is no hash": {built("", "vcs.revision", "7"), command.Release + "+7"},
 	} {
 		if got := command.VersionOf(c.info, c.info != nil); got != c.want {

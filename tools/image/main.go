@@ -1,6 +1,4 @@
-// Command image writes the OCI image of aiperf without a container engine: for linux/amd64 and linux/arm64 one layer with
-// the static program, and a list of the modules in it as an SBOM. Nothing in it depends on the time or the machine, so
-// that the same source gives the same digests.
+// Command image writes the OCI image of aiperf for linux/amd64 and linux/arm64 without a container engine:
 //
 //	go -C tools run ./image -out DIR [-check]
 //
@@ -9,43 +7,16 @@
 package main
 
 import (
-	"archive/tar"
-	"bytes"
-	"crypto/sha256"
-	"crypto/x509"
-	"debug/buildinfo"
-	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
-	"strings"
-	"time"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/empty"
-	"github.com/google/go-containerregistry/pkg/v1/layout"
-	"github.com/google/go-containerregistry/pkg/v1/mutate"
-	"github.com/google/go-containerregistry/pkg/v1/tarball"
-	"github.com/google/go-containerregistry/pkg/v1/types"
-	"github.com/google/go-containerregistry/pkg/v1/validate"
-	"golang.org/x/crypto/x509roots/fallback/bundle"
-)
-
-// user is the user and the group of the process, as the manifests of pods say.
-const user = 1000
-
-// Paths of the files in the image.
-const (
-	program      = "usr/bin/aiperf"
-	sbom         = "usr/share/doc/aiperf/sbom.spdx.json"
-	certificates = "etc/ssl/certs/ca-certificates.crt"
+	"aiperf/tools/oci"
+	"aiperf/tools/programs"
 )
 
 var architectures = []string{"amd64", "arm64"}
@@ -70,299 +41,45 @@ func main() {
 
 // write builds the program for each architecture and writes the layout.
 func write(dir string) error {
-	if err := os.RemoveAll(dir); err != nil {
+	work, err := os.MkdirTemp("", "aiperf-image-*")
+	if err != nil {
 		return err
 	}
-	index := mutate.IndexMediaType(v1.ImageIndex(empty.Index), types.OCIImageIndex)
+	defer os.RemoveAll(work)
+	// The program says its version; one for this machine is built if none of the image's runs here.
+	asked := filepath.Join(work, runtime.GOARCH)
+	if runtime.GOOS != "linux" || !slices.Contains(architectures, runtime.GOARCH) {
+		here := programs.Platform{OS: runtime.GOOS, Arch: runtime.GOARCH}
+		asked = filepath.Join(work, "aiperf"+here.Exe())
+		if err := programs.Build("aiperf", here, programs.Unprofiled, asked); err != nil {
+			return err
+		}
+	}
+	built := map[string][]byte{}
 	for _, arch := range architectures {
-		image, err := build(arch)
-		if err != nil {
-			return fmt.Errorf("%s: %w", arch, err)
-		}
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image,
-			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch}}})
-	}
-	if _, err := layout.Write(dir, index); err != nil {
-		return err
-	}
-	digest, err := index.Digest()
-	if err != nil {
-		return err
-	}
-	if err := pack(dir, dir+".tar"); err != nil {
-		return err
-	}
-	fmt.Printf("%s: %s\n", dir, digest)
-	return nil
-}
-
-// build makes the image of an architecture.
-func build(arch string) (v1.Image, error) {
-	temp, err := os.MkdirTemp("", "aiperf-image-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(temp)
-	binary := filepath.Join(temp, "aiperf")
-	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-pgo",
-		"cmd/aiperf/release.pgo", "-o", binary, "./cmd/aiperf")
-	c.Dir = ".." // the tool runs in the module of the tools
-	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOWORK=off")
-	c.Stderr = os.Stderr
-	if err := c.Run(); err != nil {
-		return nil, err
-	}
-	code, err := os.ReadFile(binary)
-	if err != nil {
-		return nil, err
-	}
-	list, err := bill(code)
-	if err != nil {
-		return nil, err
-	}
-	content, err := archive(code, list)
-	if err != nil {
-		return nil, err
-	}
-	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(content)), nil
-	}, tarball.WithMediaType(types.OCILayer))
-	if err != nil {
-		return nil, err
-	}
-	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	if image, err = mutate.AppendLayers(image, layer); err != nil {
-		return nil, err
-	}
-	file, err := image.ConfigFile()
-	if err != nil {
-		return nil, err
-	}
-	file = file.DeepCopy()
-	file.OS, file.Architecture, file.Created = "linux", arch, v1.Time{Time: time.Unix(0, 0).UTC()}
-	file.Config = v1.Config{User: fmt.Sprintf("%d:%d", user, user), Entrypoint: []string{"/" + program}, WorkingDir: "/",
-		Env: []string{"PATH=/usr/bin", "HOME=/tmp"}, Labels: map[string]string{
-			"org.opencontainers.image.title":    "aiperf",
-			"org.opencontainers.image.licenses": "Apache-2.0"}}
-	return mutate.ConfigFile(image, file)
-}
-
-// authorities are the certificates that the program trusts, as PEM: those of the pinned module of Mozilla's list, and not
-// those of this machine. The ones that the list trusts within limits only are left out, for a file cannot say these.
-func authorities() []byte {
-	var out bytes.Buffer
-	for root := range bundle.Roots() {
-		if root.Constraint == nil {
-			_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}) // a buffer takes all
-		}
-	}
-	return out.Bytes()
-}
-
-// archive is the layer: folders, the program, users, the certificates of authorities, and the SBOM.
-func archive(code, list []byte) ([]byte, error) {
-	files := map[string][]byte{program: code, sbom: list, certificates: authorities(),
-		"etc/passwd": []byte(fmt.Sprintf("root:x:0:0:root:/:/nologin\naiperf:x:%d:%d:aiperf:/tmp:/nologin\n", user, user)),
-		"etc/group":  []byte(fmt.Sprintf("root:x:0:\naiperf:x:%d:\n", user))}
-	folders := map[string]int64{"tmp": 0o1777, "results": 0o777}
-	for name := range files {
-		for dir := filepath.Dir(name); dir != "."; dir = filepath.Dir(dir) {
-			folders[dir] = 0o755
-		}
-	}
-	var out bytes.Buffer
-	w := tar.NewWriter(&out)
-	add := func(h *tar.Header, data []byte) error {
-		h.Format, h.ModTime = tar.FormatUSTAR, time.Unix(0, 0)
-		if err := w.WriteHeader(h); err != nil {
+		path := filepath.Join(work, arch)
+		if err := programs.Build("aiperf", programs.Platform{OS: "linux", Arch: arch}, programs.Profile, path); err != nil {
 			return err
 		}
-		_, err := w.Write(data)
-		return err
-	}
-	for _, name := range sorted(folders) {
-		if err := add(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: folders[name]}, nil); err != nil {
-			return nil, err
+		if built[arch], err = os.ReadFile(path); err != nil {
+			return err
 		}
 	}
-	for _, name := range sorted(files) {
-		mode := int64(0o644)
-		if name == program {
-			mode = 0o755
-		}
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: int64(len(files[name]))}
-		if err := add(h, files[name]); err != nil {
-			return nil, err
-		}
-	}
-	return out.Bytes(), w.Close()
-}
-
-func sorted[T any](m map[string]T) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// bill is the SBOM of a program in SPDX 2.3: the modules that it was built of.
-func bill(code []byte) ([]byte, error) {
-	info, err := buildinfo.Read(bytes.NewReader(code))
-	if err != nil {
-		return nil, err
-	}
-	type object = map[string]any
-	part := func(id, name, version string) object {
-		return object{"SPDXID": id, "name": name, "versionInfo": version, "downloadLocation": "NOASSERTION",
-			"filesAnalyzed": false, "licenseConcluded": "NOASSERTION", "licenseDeclared": "NOASSERTION",
-			"copyrightText": "NOASSERTION", "externalRefs": []any{object{"referenceCategory": "PACKAGE-MANAGER",
-				"referenceType": "purl", "referenceLocator": "pkg:golang/" + name + "@" + version}}}
-	}
-	packages := []any{part("SPDXRef-aiperf", info.Main.Path, "0.1.0"), part("SPDXRef-go", "stdlib",
-		strings.TrimPrefix(info.GoVersion, "go"))}
-	relations := []any{object{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES",
-		"relatedSpdxElement": "SPDXRef-aiperf"}, object{"spdxElementId": "SPDXRef-aiperf",
-		"relationshipType": "DEPENDS_ON", "relatedSpdxElement": "SPDXRef-go"}}
-	for i, m := range info.Deps {
-		if m.Replace != nil {
-			m = m.Replace
-		}
-		id := fmt.Sprintf("SPDXRef-module-%d", i)
-		packages = append(packages, part(id, m.Path, m.Version))
-		relations = append(relations, object{"spdxElementId": "SPDXRef-aiperf", "relationshipType": "DEPENDS_ON",
-			"relatedSpdxElement": id})
-	}
-	sum := sha256.Sum256(code)
-	return json.MarshalIndent(object{"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
-		"name": "aiperf", "documentNamespace": fmt.Sprintf("https://spdx.org/spdxdocs/aiperf-%x", sum[:16]),
-		"creationInfo": object{"created": "1970-01-01T00:00:00Z", "creators": []any{"Tool: aiperf-image"}},
-		"packages":     packages, "relationships": relations}, "", " ")
-}
-
-// pack writes a folder as a tar file, in the order of names.
-func pack(dir, path string) error {
-	out, err := os.Create(path)
+	version, err := programs.Version(asked)
 	if err != nil {
 		return err
 	}
-	w := tar.NewWriter(out)
-	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		inside, err := filepath.Rel(dir, name)
-		if err != nil {
-			return err
-		}
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(inside), Mode: 0o644, Size: int64(len(data)),
-			Format: tar.FormatUSTAR, ModTime: time.Unix(0, 0)}
-		if err := w.WriteHeader(h); err != nil {
-			return err
-		}
-		_, err = w.Write(data)
-		return err
-	})
-	return errors.Join(err, w.Close(), out.Close())
+	digest, err := oci.Write(dir, dir+".tar", version, built)
+	if err == nil {
+		fmt.Printf("%s: %s\n", dir, digest)
+	}
+	return err
 }
 
-// read reads a layout back and checks what clusters rely on.
 func read(dir string) error {
-	index, err := layout.ImageIndexFromPath(dir)
-	if err != nil {
-		return err
+	found, err := oci.Check(dir)
+	if err == nil && !slices.Equal(found, architectures) {
+		err = fmt.Errorf("there are images for %v, want %v", found, architectures)
 	}
-	if err := validate.Index(index); err != nil {
-		return fmt.Errorf("the digests do not fit: %w", err)
-	}
-	manifest, err := index.IndexManifest()
-	if err != nil {
-		return err
-	}
-	var found []string
-	for _, d := range manifest.Manifests {
-		image, err := index.Image(d.Digest)
-		if err != nil {
-			return err
-		}
-		if err := readImage(image, d.Platform.Architecture); err != nil {
-			return fmt.Errorf("%s: %w", d.Platform, err)
-		}
-		found = append(found, d.Platform.Architecture)
-	}
-	slices.Sort(found)
-	if !slices.Equal(found, architectures) {
-		return fmt.Errorf("there are images for %v, want %v", found, architectures)
-	}
-	return nil
-}
-
-func readImage(image v1.Image, arch string) error {
-	file, err := image.ConfigFile()
-	if err != nil {
-		return err
-	}
-	if file.Config.User != fmt.Sprintf("%d:%d", user, user) || file.Architecture != arch {
-		return fmt.Errorf("user %q, architecture %q", file.Config.User, file.Architecture)
-	}
-	r := tar.NewReader(mutate.Extract(image))
-	modules := 0
-	for names := []string{}; ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			for _, want := range []string{program, sbom, certificates} {
-				if !slices.Contains(names, want) {
-					return fmt.Errorf("%s is missing", want)
-				}
-			}
-			fmt.Printf("linux/%s: %d files, %d modules in the SBOM, no shell\n", arch, len(names), modules)
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if h.Typeflag != tar.TypeReg {
-			continue
-		}
-		names = append(names, h.Name)
-		data, err := io.ReadAll(r)
-		if err != nil {
-			return err
-		}
-		switch {
-		case h.Name == program:
-			if h.Mode&0o111 == 0 || h.Mode&0o6000 != 0 {
-				return fmt.Errorf("%s has the mode %o", h.Name, h.Mode)
-			}
-			info, err := buildinfo.Read(bytes.NewReader(data))
-			if err != nil {
-				return err
-			}
-			for _, s := range info.Settings {
-				if s.Key == "GOARCH" && s.Value != arch || s.Key == "CGO_ENABLED" && s.Value != "0" {
-					return fmt.Errorf("the program was built with %s=%s", s.Key, s.Value)
-				}
-			}
-		case h.Name == sbom:
-			var b struct{ Packages []json.RawMessage }
-			if err := json.Unmarshal(data, &b); err != nil {
-				return fmt.Errorf("the SBOM: %w", err)
-			}
-			modules = len(b.Packages)
-			if modules < 10 {
-				return fmt.Errorf("the SBOM lists %d modules", modules)
-			}
-		case h.Name == certificates:
-			if !x509.NewCertPool().AppendCertsFromPEM(data) {
-				return fmt.Errorf("%s has no certificates", h.Name)
-			}
-		case h.Mode&0o111 != 0:
-			return fmt.Errorf("%s is executable, too", h.Name)
-		}
-	}
+	return err
 }

@@ -9,8 +9,8 @@ import (
 const Release = "0.1.0"
 
 // Version is the program's version: that of the module where the go command installed it by its version, else the
-// version of the source code with the revision that it was built from, as in 0.1.0+1a2b3c4d5e6f, where that is known.
-// ".modified" follows the revision of a checkout with changes.
+// version of the source code with the revision that it was built from, as in 0.1.0+1a2b3c4d5e6f, where that is known and
+// is not the one with the tag of the version. ".modified" follows the revision of a checkout with changes.
 var Version = VersionOf(debug.ReadBuildInfo())
 
 // VersionOf returns the version of a build.
@@ -27,6 +27,9 @@ func VersionOf(info *debug.BuildInfo, ok bool) string {
 		if v, isVersion := strings.CutPrefix(info.Main.Version, "v"); isVersion {
 			return v
 		}
+		return Release
+	}
+	if info.Main.Version == "v"+Release { // the tag of the revision; the go command adds +dirty if there are changes
 		return Release
 	}
 	v := Release + "+" + revision[:min(len(revision), 12)]

@@ -21,3 +21,11 @@ func Plugins() []command.Command {
 			Tables: command.Table(func() *flags.Table { return new(pluginsOptions).table() }), Run: runPlugins},
 	}
 }
+
+// About returns the commands about the program itself.
+func About() []command.Command {
+	return []command.Command{
+		{Name: "licenses", Summary: "print the licences of this program and of what is in it",
+			Tables: command.Table(licensesTable), Run: runLicenses},
+	}
+}

@@ -63,9 +63,9 @@ func kubeBenchmarkOf(e *command.Env, o *Deploy, rest []string) (*kubeBenchmark, 
 			fmt.Fprintln(e.Terminal.Err, "Warning:", e.Redactor.URL(w.Text))
 		}
 	}
-	if b.spec.Image == crd.DefaultImage {
-		fmt.Fprintf(e.Terminal.Err, "Warning: the image %s is that of the original AIPerf, which cannot run these pods: "+
-			"give --image, or set %s\n", crd.DefaultImage, imageVariable)
+	if b.spec.Image == DefaultImage {
+		fmt.Fprintf(e.Terminal.Err, "Warning: no registry has the image %s: load it into the nodes, or push it to a registry of "+
+			"yours and give --image, or set %s (docs/kubernetes.md#the-image)\n", DefaultImage, imageVariable)
 	}
 	for _, path := range localFiles(b.run) {
 		fmt.Fprintf(e.Terminal.Err, "Warning: %s is read in the pods: mount it there, with podTemplate.volumes and "+

@@ -104,7 +104,7 @@ func wrapped(t file.Template, text, job string) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, kubeInitHead, action)
 	fmt.Fprintf(&b, "apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\nspec:\n  image: %s\n", crd.APIVersion, kind, job,
-		crd.DefaultImage)
+		DefaultImage)
 	top := map[string]string{"schema_version": "schemaVersion", "multi_run": "multiRun", "random_seed": "randomSeed",
 		"no_sweep_table": "noSweepTable"}
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {

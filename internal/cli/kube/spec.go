@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/cli/command"
 	"aiperf/internal/cluster/kube/crd"
 )
 
@@ -61,6 +62,10 @@ func (o *Deploy) fill(spec crd.Object, env func(string) (string, bool)) error {
 	return nil
 }
 
+// DefaultImage is the image of benchmarks that name none: that of this version, as make dist writes it. It is in no
+// registry.
+const DefaultImage = "aiperf:" + command.Release
+
 // Variables of the image of benchmarks that name none.
 const (
 	imageVariable  = "AIPERF_K8S_DEFAULT_IMAGE"
@@ -70,7 +75,7 @@ const (
 // defaultImage sets the image of a specification that has none.
 func defaultImage(spec crd.Object, env func(string) (string, bool)) {
 	image, _ := env(imageVariable)
-	if spec["image"] = crd.DefaultImage; image == "" {
+	if spec["image"] = DefaultImage; image == "" {
 		return
 	}
 	spec["image"] = image

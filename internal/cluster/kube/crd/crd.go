@@ -58,7 +58,6 @@ const (
 	OperatorNamespace    = "aiperf-system"
 	OperatorName         = "aiperf-operator"
 	ResultsSecret        = OperatorName + "-results"
-	DefaultImage         = "nvcr.io/nvidia/aiperf:latest"
 	DefaultTTLSeconds    = 300
 	DirectTTLSeconds     = 28800
 	DefaultConnections   = 100

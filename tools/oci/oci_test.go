@@ -1,4 +1,4 @@
-package main
+package oci
 
 import (
 	"archive/tar"
@@ -19,6 +19,9 @@ func TestTheLayerDependsOnItsContentAlone(t *testing.T) {
 	other, err := archive([]byte("program"), []byte("{}"))
 	if err != nil || !bytes.Equal(one, other) {
 		t.Errorf("two layers differ: %v", err)
+	}
+	if end := make([]byte, 1024); !bytes.HasSuffix(one, end) {
+		t.Error("the layer does not end as tar files do")
 	}
 	found := 0
 	for r := tar.NewReader(bytes.NewReader(one)); ; {

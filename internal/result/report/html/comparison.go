@@ -62,18 +62,17 @@ type comparisonView struct {
 // compared is the finding on one system.
 type compared struct{ Level, Name, Page, Finding string }
 
-// sideTable has the figures of systems side by side. Low and High are the ends of the scale of its bars.
+// sideTable has the figures of systems side by side.
 type sideTable struct {
 	Title, Level, Finding string
 	Base, BasePage        string
 	Systems               []systemHead
 	// Key are the figures that matter most, Rest the others.
 	Key, Rest []sideRow
-	Low, High string
 }
 
-// systemHead is the heading of a system.
-type systemHead struct{ Name, Page string }
+// systemHead is the heading of a system. Low and High are the ends of the scale of its bars.
+type systemHead struct{ Name, Page, Low, High string }
 
 // sideRow is a figure of each system.
 type sideRow struct {
@@ -90,6 +89,8 @@ type sideCell struct {
 // bar is the interval of a difference on the scale of a table, in hundredths of its width.
 type bar struct {
 	From, Width, At, Zero string
+	// Start and Length are the part from the base to the new value.
+	Start, Length string
 	// Less and More report that the interval goes on beyond the scale.
 	Less, More bool
 }
@@ -192,7 +193,7 @@ func newSideTable(list []*compare.Comparison, pages map[string]string) sideTable
 	t := sideTable{Base: list[0].Base.Name, BasePage: pages[list[0].Base.Name]}
 	var key, rest []place
 	for _, c := range list {
-		t.Systems = append(t.Systems, systemHead{c.New.Name, pages[c.New.Name]})
+		t.Systems = append(t.Systems, systemHead{Name: c.New.Name, Page: pages[c.New.Name]})
 		for _, i := range c.Key() {
 			if f := (place{c.Figures[i].Tag, c.Figures[i].Stat}); !slices.Contains(key, f) {
 				key = append(key, f)
@@ -207,20 +208,23 @@ func newSideTable(list []*compare.Comparison, pages map[string]string) sideTable
 			}
 		}
 	}
-	s := scaleOf(list, key)
-	t.Low, t.High = s.text(-s.reach), s.text(s.reach)
+	scales := make([]scale, len(list))
+	for i, c := range list {
+		s := scaleOf(c, key)
+		scales[i], t.Systems[i].Low, t.Systems[i].High = s, s.text(-s.reach), s.text(s.reach)
+	}
 	for _, f := range key {
-		t.Key = append(t.Key, newSideRow(list, f, &s))
+		t.Key = append(t.Key, newSideRow(list, f, scales))
 	}
 	for _, f := range rest {
-		t.Rest = append(t.Rest, newSideRow(list, f, &s))
+		t.Rest = append(t.Rest, newSideRow(list, f, scales))
 	}
 	return t
 }
 
-func newSideRow(list []*compare.Comparison, at place, s *scale) sideRow {
+func newSideRow(list []*compare.Comparison, at place, scales []scale) sideRow {
 	var r sideRow
-	for _, c := range list {
+	for k, c := range list {
 		i := slices.IndexFunc(c.Figures, func(f compare.Figure) bool { return f.Tag == at.tag && f.Stat == at.stat })
 		if i < 0 {
 			r.Cells = append(r.Cells, sideCell{Value: "–", Level: plain})
@@ -230,12 +234,12 @@ func newSideRow(list []*compare.Comparison, at place, s *scale) sideRow {
 		r.Label, r.Title, r.Base = f.Label(), f.Header+", "+f.Stat, short(f.Base)
 		mark := verdictMarks[f.Verdict]
 		r.Cells = append(r.Cells, sideCell{Value: short(f.New), Change: f.Change(), Interval: f.Interval(),
-			Verdict: string(f.Verdict), How: f.How(), Level: mark[1], Mark: mark[0], Bar: s.bar(f)})
+			Verdict: string(f.Verdict), How: f.How(), Level: mark[1], Mark: mark[0], Bar: scales[k].bar(f)})
 	}
 	return r
 }
 
-// scale is that of the bars of a table: the logarithm of the new value divided by that of the base, from -reach to reach.
+// scale is that of the bars of a system: the logarithm of the new value divided by that of the base, from -reach to reach.
 // A figure that is halved is as far from the line of the base as one that is doubled.
 type scale struct{ reach float64 }
 
@@ -245,18 +249,16 @@ const (
 	mostFactor  = 100
 )
 
-func scaleOf(list []*compare.Comparison, key []place) scale {
+func scaleOf(c *compare.Comparison, key []place) scale {
 	reach := math.Log(leastFactor)
-	for _, c := range list {
-		for i := range c.Figures {
-			f := &c.Figures[i]
-			if !slices.Contains(key, place{f.Tag, f.Stat}) || f.Verdict == compare.Undecided {
-				continue
-			}
-			for _, v := range ratios(f) {
-				if artifact.Finite(v) {
-					reach = max(reach, math.Abs(v))
-				}
+	for i := range c.Figures {
+		f := &c.Figures[i]
+		if !slices.Contains(key, place{f.Tag, f.Stat}) || f.Verdict == compare.Undecided {
+			continue
+		}
+		for _, v := range ratios(f) {
+			if artifact.Finite(v) {
+				reach = max(reach, math.Abs(v))
 			}
 		}
 	}
@@ -305,7 +307,9 @@ func (s *scale) bar(f *compare.Figure) *bar {
 		return nil
 	}
 	from := min(s.place(low), 100-leastBar)
+	zero, end := s.place(0), s.place(new)
 	return &bar{From: trimmed(from, 2), Width: trimmed(max(s.place(high)-from, leastBar), 2), At: s.at(new), Zero: s.at(0),
+		Start: trimmed(min(zero, end), 2), Length: trimmed(math.Abs(end-zero), 2),
 		Less: low < -s.reach, More: high > s.reach}
 }
 

@@ -131,12 +131,12 @@ func TestBarsStayOnTheirScale(t *testing.T) {
 		want *bar
 	}{
 		{"a doubled and a halved figure are as far away", compare.Figure{Base: 10, New: 20, Low: 10, High: 10},
-			&bar{From: "75", Width: "0.8", At: "75", Zero: "50"}},
-		{"halved", compare.Figure{Base: 10, New: 5, Low: -7.5, High: 0}, &bar{From: "0", Width: "50", At: "25", Zero: "50"}},
+			&bar{From: "75", Width: "0.8", At: "75", Zero: "50", Start: "50", Length: "25"}},
+		{"halved", compare.Figure{Base: 10, New: 5, Low: -7.5, High: 0}, &bar{From: "0", Width: "50", At: "25", Zero: "50", Start: "25", Length: "25"}},
 		{"beyond the scale", compare.Figure{Base: 1, New: 20, Low: 17, High: 21},
-			&bar{From: "99.2", Width: "0.8", At: "100", Zero: "50", More: true}},
+			&bar{From: "99.2", Width: "0.8", At: "100", Zero: "50", Start: "50", Length: "50", More: true}},
 		{"an end below zero", compare.Figure{Base: 10, New: 5, Low: -12, High: 2},
-			&bar{From: "0", Width: "56.58", At: "25", Zero: "50", Less: true}},
+			&bar{From: "0", Width: "56.58", At: "25", Zero: "50", Start: "25", Length: "25", Less: true}},
 		{"of a base of zero", compare.Figure{Base: 0, New: 20, Low: 17, High: 21}, nil},
 		{"without an interval", compare.Figure{Base: 100, New: 110, Low: math.NaN(), High: math.NaN()}, nil},
 	} {

@@ -288,7 +288,8 @@ func (w *gpuWatch) load(result *summary.Result) gpu.Load {
 
 // GPUOf returns what a GPU said last as observers see it.
 func GPUOf(d *gpu.DeviceNewest) progress.GPU {
-	g := progress.GPU{Source: gpu.DisplaySource(d.Source), Model: d.Model, UUID: d.UUID, Host: d.Hostname, Index: d.Index}
+	g := progress.GPU{Source: gpu.DisplaySource(d.Source), Model: d.Model, UUID: d.UUID, Host: d.Hostname, Index: d.Index,
+		Memory: d.Memory}
 	for i := range d.Fields {
 		f := &d.Fields[i]
 		none := math.NaN()

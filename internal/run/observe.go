@@ -17,6 +17,8 @@ const (
 	// the GPUs.
 	clientInterval = time.Second
 	gpuInterval    = time.Second
+	// firstFigures is when the first figures for observers are computed, unless they are wanted sooner.
+	firstFigures = time.Second
 	// figuresCost is the part of the time, as a divisor, that computing figures for observers may take.
 	figuresCost = 100
 )
@@ -70,7 +72,7 @@ func (f *followers) begin() {
 		f.list = append(f.list, follower)
 		f.needs = f.needs.And(follower.Needs())
 	}
-	f.figuresDueNS = f.startNS + int64(f.needs.Every)
+	f.figuresDueNS = f.startNS + min(int64(firstFigures), int64(f.needs.Every))
 	f.news.kinds.wanted.Store(f.needs.Errors)
 	f.news.followers = f.list
 }
@@ -161,7 +163,12 @@ func (f *followers) computeFigures(nowNS int64) {
 	if every == 0 || nowNS < f.figuresDueNS {
 		return
 	}
-	f.figuresDueNS += every
+	// The first figures come soon, so that short runs show some; then the time doubles up to what was asked for.
+	if passed := f.figuresDueNS - f.startNS; passed < every {
+		f.figuresDueNS += min(passed, every-passed)
+	} else {
+		f.figuresDueNS += every
+	}
 	seen := f.records.profiling.Snapshot()
 	if seen.Requests() == 0 {
 		return

@@ -1,6 +1,7 @@
 package terminal_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -85,4 +86,22 @@ func FuzzText(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Lines are broken by the columns that they take, not by their characters.
+func TestWrapCountsColumns(t *testing.T) {
+	for _, c := range []struct {
+		line  string
+		width int
+		want  []string
+	}{
+		{"one two three", 7, []string{"one two", "three"}},
+		{"模型 模型 模型", 9, []string{"模型 模型", "模型"}},
+		{"e\u0301e\u0301 e\u0301e\u0301", 5, []string{"e\u0301e\u0301 e\u0301e\u0301"}},
+		{"averylongword a", 5, []string{"averylongword", "a"}},
+	} {
+		if got := terminal.Wrap(c.line, c.width); !slices.Equal(got, c.want) {
+			t.Errorf("%q in %d columns: %q, want %q", c.line, c.width, got, c.want)
+		}
+	}
 }

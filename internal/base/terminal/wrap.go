@@ -1,13 +1,10 @@
 package terminal
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
-// Wrap breaks a line at spaces so that no part is longer than width; a longer word stands alone.
+// Wrap breaks a line at spaces so that no part takes more than width columns; a longer word stands alone.
 func Wrap(line string, width int) []string {
-	if utf8.RuneCountInString(line) <= width {
+	if Width(line) <= width {
 		return []string{line}
 	}
 	var parts []string
@@ -16,7 +13,7 @@ func Wrap(line string, width int) []string {
 		switch {
 		case current == "":
 			current = word
-		case utf8.RuneCountInString(current)+1+utf8.RuneCountInString(word) <= width:
+		case Width(current)+1+Width(word) <= width:
 			current += " " + word
 		default:
 			parts = append(parts, current)

@@ -214,7 +214,12 @@ func best(cells []progress.Cell) string {
 	if n < 2 || len(cells[at].Values) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("highest throughput so far: %.4g %s with %s", top.Value, top.Unit, cells[at].Label)
+	var values []string
+	for _, v := range cells[at].Values {
+		values = append(values, v.Name+" "+v.Text)
+	}
+	return fmt.Sprintf("highest throughput so far: %s %s with %s", artifact.Significant(top.Value), top.Unit,
+		strings.Join(values, ", "))
 }
 
 func metricOf(c *progress.Cell, tag string) *progress.CellMetric {

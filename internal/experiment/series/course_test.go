@@ -68,7 +68,7 @@ func TestObserversSeeWhereASeriesStands(t *testing.T) {
 		c.Values[0].Name != "concurrency" || len(c.Metrics) != 1 || c.Metrics[0].Value != 4 {
 		t.Errorf("the last cell is %+v", c)
 	}
-	if last.Planned != 4 || !strings.Contains(last.Answer, "4 ms with concurrency=8") {
+	if last.Planned != 4 || !strings.Contains(last.Answer, "4.00 ms with concurrency 8") {
 		t.Errorf("planned %d, answer %q", last.Planned, last.Answer)
 	}
 }

@@ -346,6 +346,8 @@ type GPU struct {
 	// Source is where its values come from: a URL without secrets, or the name of a library of this machine.
 	Source, Model, UUID, Host string
 	Index                     int
+	// Memory is the size of its memory in GB; 0 where it is not known.
+	Memory float64
 	// Values are current ones, and what they amount to since the start of profiling, in the order of the tables at the
 	// end of a run.
 	Values []GPUValue

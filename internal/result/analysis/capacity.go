@@ -120,6 +120,38 @@ func (c *Card) drawWithCurve(d *drawing, y, bottom float64) {
 	d.curve(c.Curve, margin+beside+28, top, inner-beside-28, bottom-16-top)
 }
 
+// drawWithLoads draws the answer, the findings and the table of a sweep beside the curves of throughput and latency.
+func (c *Card) drawWithLoads(d *drawing, y, bottom float64) {
+	own := *c
+	own.Figures = c.Figures[:min(1, len(c.Figures))]
+	own.Head, own.Rows, own.Findings = c.brief.head, c.brief.rows, nil
+	// The first finding is the answer, which is the figure. The curves show what the others say at length: their titles are
+	// one, as grave as the gravest.
+	joined := CardFinding{}
+	for i, f := range c.Findings {
+		if i == 0 && artifact.Finite(c.Curve.Boundary) {
+			continue
+		}
+		joined.Title = strings.TrimPrefix(joined.Title+" · "+f.Title, " · ")
+		if f.Level == judge.Bad || joined.Level == "" || f.Level == judge.Warn && joined.Level != judge.Bad {
+			joined.Level = f.Level
+		}
+	}
+	if joined.Title != "" {
+		own.Findings = []CardFinding{joined}
+	}
+	d.room = beside
+	top := y + 14
+	left := own.drawFigures(d, top) - 8
+	left = own.drawFindings(d, left, bottom)
+	own.drawTable(d, left-4, bottom-10)
+	d.room = inner
+	const gap = 14.0
+	x, w, h := margin+beside+28.0, inner-beside-28.0, (bottom-16-top-gap)/2
+	d.figureOver(c.Curve, c.Curve.Throughput, math.NaN(), x, top, w, h)
+	d.figureOver(c.Curve, c.Curve.Latency, c.Curve.Limit, x, top+h+gap, w, h)
+}
+
 // shortLimits are limits in short words, without that of failed requests where there are others.
 func shortLimits(limits []answer.Limit) string {
 	var list []string
@@ -140,20 +172,25 @@ const overflow = 3
 
 // curve draws the latency over the load with its limit and the answer.
 func (d *drawing) curve(c *answer.Curve, x, y, w, h float64) {
+	d.figureOver(c, c.Latency, c.Limit, x, y, w, h)
+}
+
+// figureOver draws a figure over the load with its limit, NaN for none, and the answer.
+func (d *drawing) figureOver(c *answer.Curve, m answer.Metric, limit, x, y, w, h float64) {
 	small := d.font(17, false, d.soft)
-	d.Text(x, y+16, small.Fit(titled(c.Latency)+" over "+c.Load.Name, w), small)
+	d.Text(x, y+16, small.Fit(titled(m)+" over "+c.Load.Name, w), small)
 	left, top, right, floor := x+52, y+34, x+w-8, y+h-28
 	lo, hi, most := c.Points[0].Load, c.Points[len(c.Points)-1].Load, 0.0
 	for i := range c.Points {
-		if v := c.Points[i].At(c.Latency); v > most {
+		if v := c.Points[i].At(m); v > most {
 			most = v
 		}
 	}
 	if artifact.Finite(c.Boundary) {
 		lo, hi = min(lo, c.Boundary), max(hi, c.Boundary)
 	}
-	if c.Limit > 0 {
-		most = max(min(most, overflow*c.Limit), 1.2*c.Limit)
+	if limit > 0 {
+		most = max(min(most, overflow*limit), 1.2*limit)
 	}
 	if !(most > 0) {
 		return
@@ -174,14 +211,14 @@ func (d *drawing) curve(c *answer.Curve, x, y, w, h float64) {
 	number := d.font(15, false, d.soft)
 	number.Align = chart.AlignEnd
 	d.Text(left-8, floor+5, "0", number)
-	if c.Limit > 0 {
-		d.Line(left, Y(c.Limit), right, Y(c.Limit), chart.Paint{Stroke: d.levels[judge.Bad], Width: 1.5,
+	if limit > 0 {
+		d.Line(left, Y(limit), right, Y(limit), chart.Paint{Stroke: d.levels[judge.Bad], Width: 1.5,
 			Dash: []float64{6, 4}})
-		d.Text(left-8, Y(c.Limit)+5, artifact.Short(c.Limit), number)
+		d.Text(left-8, Y(limit)+5, artifact.Short(limit), number)
 	} else {
 		d.Text(left-8, Y(most)+5, artifact.Short(most), number)
 	}
-	d.points(c, X, Y, 1.08*most)
+	d.points(c, m, X, Y, 1.08*most)
 	d.loads(c, X, floor)
 }
 
@@ -198,11 +235,11 @@ func (d *drawing) band(c *answer.Curve, X func(float64) float64, lo, hi, top, fl
 
 // points draws the measured loads, joined: discs hold, crosses do not, triangles are beyond the upper edge, rings were
 // limited by the client.
-func (d *drawing) points(c *answer.Curve, X, Y func(float64) float64, most float64) {
+func (d *drawing) points(c *answer.Curve, m answer.Metric, X, Y func(float64) float64, most float64) {
 	path, begun := new(chart.Path), false
 	for i := range c.Points {
 		p := &c.Points[i]
-		if v := p.At(c.Latency); !math.IsNaN(v) && p.Verdict != answer.ClientLimited {
+		if v := p.At(m); !math.IsNaN(v) && p.Verdict != answer.ClientLimited {
 			if begun {
 				path.Line(X(p.Load), Y(v))
 			} else {
@@ -216,7 +253,7 @@ func (d *drawing) points(c *answer.Curve, X, Y func(float64) float64, most float
 	letter.Align = chart.AlignMiddle
 	for i := range c.Points {
 		p := &c.Points[i]
-		v := p.At(c.Latency)
+		v := p.At(m)
 		if math.IsNaN(v) {
 			continue
 		}
@@ -233,9 +270,9 @@ func (d *drawing) points(c *answer.Curve, X, Y func(float64) float64, most float
 		}
 		switch i {
 		case c.Recommended:
-			d.Text(X(p.Load), Y(v)-12, "R", letter)
+			d.Text(X(p.Load)-12, Y(v)-10, "R", letter)
 		case c.Knee:
-			d.Text(X(p.Load), Y(v)-12, "K", letter)
+			d.Text(X(p.Load)-12, Y(v)-10, "K", letter)
 		}
 	}
 }

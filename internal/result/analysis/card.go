@@ -34,6 +34,11 @@ type Card struct {
 	// Curve is drawn beside the table; nil for none. Marked is the row of its answer, -1 for none.
 	Curve  *answer.Curve
 	Marked int
+	// brief is the table beside the curves of a sweep.
+	brief struct {
+		head []string
+		rows [][]string
+	}
 	// Limits are those of the curve's answer.
 	Limits []answer.Limit
 	// Notes are sentences below the table.
@@ -177,7 +182,10 @@ func factsOf(f *library.Facts) []string {
 	if f.Load != "" {
 		out = append(out, f.Load)
 	}
-	if f.GPUs > 0 {
+	switch {
+	case f.GPUs > 0 && f.GPUModel != "":
+		out = append(out, fmt.Sprintf("%d × %s", f.GPUs, f.GPUModel))
+	case f.GPUs > 0:
 		out = append(out, counted(float64(f.GPUs), "GPU"))
 	}
 	return out

@@ -1,7 +1,9 @@
 package analysis
 
 import (
+	"fmt"
 	"image/color"
+	"slices"
 	"strings"
 
 	"aiperf/internal/result/chart"
@@ -68,6 +70,10 @@ func (c *Card) Scene(darkTheme bool) *chart.Scene {
 	y := 134.0
 	small := d.font(18, false, d.soft)
 	d.Text(margin, foot, small.Fit(c.foot(), inner), small)
+	if c.Curve != nil && c.brief.rows != nil {
+		c.drawWithLoads(d, y, bottom)
+		return d.Scene
+	}
 	if c.Curve != nil {
 		c.drawWithCurve(d, y, bottom)
 		return d.Scene
@@ -171,9 +177,13 @@ func (c *Card) drawTable(d *drawing, y, bottom float64) {
 		}
 	}
 	y += 30
-	line(c.Head, d.font(18, false, d.soft))
-	d.Line(margin, y+9, margin+d.room, y+9, chart.Paint{Stroke: d.line, Width: 1.5})
 	shown := min(fits, len(c.Rows))
+	head := slices.Clone(c.Head)
+	if shown < len(c.Rows) && c.several() {
+		head[0] += fmt.Sprintf(", %d of %d", shown, len(c.Rows))
+	}
+	line(head, d.font(18, false, d.soft))
+	d.Line(margin, y+9, margin+d.room, y+9, chart.Paint{Stroke: d.line, Width: 1.5})
 	for i := range shown {
 		r := c.Rows[i]
 		font := d.font(20, false, d.text)

@@ -181,6 +181,7 @@ func (c *Card) sweep(d *library.Folder, f *library.Facts) error {
 		}
 		c.Rows = append(c.Rows, row)
 	}
+	c.loadCurves(s)
 	if s.Capacity != nil {
 		c.capacity(s.Capacity)
 		c.Figures = c.Figures[:min(len(c.Figures), mostFigures)]

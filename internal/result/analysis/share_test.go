@@ -265,3 +265,46 @@ func TestCardOfACapacityHasItsCurve(t *testing.T) {
 		}
 	}
 }
+
+// The card of a sweep over one load has its answer first, and the curves of throughput and latency with the chosen load.
+func TestCardOfASweepHasItsCurves(t *testing.T) {
+	dir := t.TempDir()
+	cells, values := "", ""
+	for i, c := range []struct{ load, throughput, ttft, good, goodput float64 }{
+		{4, 400, 50, 1, 10}, {8, 800, 55, 1, 20}, {16, 1500, 60, 0.99, 40}, {32, 1600, 400, 0.2, 9}, {64, 1610, 900, 0, 1}} {
+		if i > 0 {
+			cells, values = cells+",", values+","
+		}
+		values += fmt.Sprint(c.load)
+		cells += fmt.Sprintf(`{"parameters":{"concurrency":%v},"metrics":{"output_token_throughput_avg":{"mean":%v,"unit":
+"tokens/sec"},"request_throughput_avg":{"mean":%v,"unit":"requests/sec"},"time_to_first_token_avg":{"mean":%v,"unit":"ms"},
+"time_to_first_token_p99":{"mean":%v,"unit":"ms"},"good_request_fraction_avg":{"mean":%v,"unit":"ratio"},
+"goodput_avg":{"mean":%v,"unit":"requests/sec"}}}`, c.load, c.throughput, c.throughput/40, c.ttft, 2*c.ttft, c.good, c.goodput)
+	}
+	write(t, filepath.Join(dir, "sweep_aggregate", "profile_export_aiperf_sweep.json"), `{"aggregation_type":"sweep",
+"metadata":{"sweep_parameters":[{"name":"concurrency","values":[`+values+`]}]},"per_combination_metrics":[`+cells+`],
+"best_configurations":{},"pareto_optimal":[]}`)
+	c, err := ReadCard(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := c.Figures[0]; f.Name != "Largest concurrency that meets the objectives" || f.Value != "16" {
+		t.Errorf("%+v", f)
+	}
+	if c.Curve == nil || len(c.Curve.Points) != 5 || c.Curve.Boundary != 16 || c.Marked != 2 {
+		t.Fatalf("curve %+v, marked %d", c.Curve, c.Marked)
+	}
+	var svg bytes.Buffer
+	if err := c.Scene(true).WriteSVG(&svg); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"Output TPS (tokens/sec) over concurrency", "TTFT p99 (ms) over concurrency", ">R<",
+		"Good Fraction", ">16 R<"} {
+		if !strings.Contains(svg.String(), text) {
+			t.Errorf("the card does not say %s", text)
+		}
+	}
+	if text := c.Markdown(); !strings.Contains(text, "Largest concurrency that meets the objectives: **16**") {
+		t.Error(text)
+	}
+}

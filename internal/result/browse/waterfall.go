@@ -7,6 +7,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/recordfile"
+	"aiperf/internal/result/chart"
 )
 
 // waterfall is a request as a picture of its steps: each has a row of a table with a bar on a common axis of time.
@@ -202,13 +203,7 @@ func (p *lane) gaps(s *step, place func(int64) float64) string {
 // marks puts round times on the axis, few enough for a phone.
 func (w *waterfall) marks(low, high int64, place func(int64) float64) {
 	const most = 4
-	step := math.Pow(10, math.Floor(math.Log10(float64(high-low)/most)))
-	for _, f := range []float64{1, 2, 5, 10} {
-		if float64(high-low)/(step*f) <= most {
-			step *= f
-			break
-		}
-	}
+	step := chart.NiceStep(float64(high-low) / most)
 	for k := math.Ceil(float64(low)/step) + 0; k*step <= float64(high); k++ {
 		at := place(int64(k * step))
 		anchor := "middle"

@@ -136,7 +136,7 @@ func newScale(a *Axis, e extent, r room, about int) (s *scale, denied bool) {
 			s.hi = padded
 		}
 	}
-	step := niceStep((s.hi - s.lo) / float64(about))
+	step := NiceStep((s.hi - s.lo) / float64(about))
 	if r.round {
 		if !fixedLo {
 			s.lo = math.Floor(s.lo/step+1e-9) * step
@@ -161,8 +161,8 @@ func (s *scale) widen() {
 	}
 }
 
-// niceStep returns the smallest of 1, 2, 2.5, 5 times a power of ten that is no less than raw.
-func niceStep(raw float64) float64 {
+// NiceStep returns the smallest of 1, 2, 2.5, 5 times a power of ten that is no less than raw.
+func NiceStep(raw float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(raw)))
 	for _, m := range [...]float64{1, 2, 2.5, 5} {
 		if m*power >= raw*(1-1e-9) {
@@ -203,7 +203,7 @@ func (s *scale) logarithmic(r room, fixedLo, fixedHi bool, about int) {
 	}
 	decades = math.Log10(s.hi) - math.Log10(s.lo)
 	if decades < 0.9 { // too short for powers of ten: round values, unevenly spaced
-		s.linear(niceStep((s.hi - s.lo) / float64(about)))
+		s.linear(NiceStep((s.hi - s.lo) / float64(about)))
 		return
 	}
 	labelled := []float64{1}

@@ -258,7 +258,7 @@ func (p *painter) alignRight() {
 		return
 	}
 	lo, hi := r.ticks[0].value, r.ticks[len(r.ticks)-1].value
-	step := niceStep((hi - lo) / float64(n))
+	step := NiceStep((hi - lo) / float64(n))
 	if fixed {
 		if even := (r.hi - r.lo) / float64(n); decimals(even) <= 2 { // else the axis keeps its own ticks
 			r.ticks = nil
@@ -273,7 +273,7 @@ func (p *painter) alignRight() {
 			r.linear(step)
 			return
 		}
-		step = niceStep(step * 1.01)
+		step = NiceStep(step * 1.01)
 	}
 }
 

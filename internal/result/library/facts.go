@@ -50,6 +50,8 @@ type Facts struct {
 	State   judge.State
 	Finding judge.Finding
 	GPUs    int
+	// GPUModel is the name of their model, "" where they differ or it is not known.
+	GPUModel string
 	// Figures are those of [KeyFigures] by tag and statistic, such as time_to_first_token_p99.
 	Figures map[string]float64
 	// Ranges are the smallest and the largest value of a key figure among the cells of a sweep or a search.
@@ -137,6 +139,9 @@ func (f *Facts) takeFrom(run *Facts) {
 	f.Streaming = f.Streaming || run.Streaming
 	f.Original = f.Original || run.Original
 	f.Version = cmp.Or(f.Version, run.Version)
+	if run.GPUs > 0 {
+		f.oneModel(run.GPUModel)
+	}
 	f.GPUs = max(f.GPUs, run.GPUs)
 	if run.Running {
 		f.Live = cmp.Or(f.Live, run.Live)
@@ -255,7 +260,8 @@ func (f *Facts) readRun(path string) error {
 			f.Ended = instant(jsonscan.Text(m.Value))
 		case "telemetry_data":
 			for endpoint := range jsonscan.Members(jsonscan.Find(m.Value, "endpoints")) {
-				for range jsonscan.Members(jsonscan.Find(endpoint.Value, "gpus")) {
+				for gpu := range jsonscan.Members(jsonscan.Find(endpoint.Value, "gpus")) {
+					f.oneModel(jsonscan.FindText(gpu.Value, "gpu_name"))
 					f.GPUs++
 				}
 			}
@@ -449,4 +455,14 @@ func instant(text string) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// oneModel notes the model of a GPU, before it is counted.
+func (f *Facts) oneModel(name string) {
+	switch {
+	case f.GPUs == 0:
+		f.GPUModel = name
+	case f.GPUModel != name:
+		f.GPUModel = ""
+	}
 }

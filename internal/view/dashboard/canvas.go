@@ -174,7 +174,11 @@ func writeStyle(b *strings.Builder, s style) {
 			b.WriteString(a.code)
 		}
 	}
-	if colour := s & colourBits; colour != 0 {
+	switch colour := s & colourBits; colour {
+	case 0:
+	case blue: // the bright one: the dark blue of many terminals cannot be read on black
+		b.WriteString(";94")
+	default:
 		b.WriteString(";" + strconv.Itoa(30+int(colour)))
 	}
 	b.WriteByte('m')

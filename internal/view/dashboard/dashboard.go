@@ -86,6 +86,11 @@ type state struct {
 	figures *progress.Figures
 	rows    []metrics.Definition
 	trends  trends
+	// figuresOf is the cell of a series whose figures these are.
+	figuresOf string
+	// earlier are the last figures of the run before, of the cell earlierRun: they are shown until there are newer ones.
+	earlier    *progress.Figures
+	earlierRun string
 	// observed is what there is without a run, servers the courses of the servers' figures by the address of each; "" is
 	// for those of a run.
 	observed *progress.Observed
@@ -170,6 +175,13 @@ func (d *Dashboard) Begin(run *progress.Run) progress.Needs {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := &d.state
+	if s.figures != nil {
+		s.earlier, s.earlierRun = s.figures, s.figuresOf
+	}
+	s.figuresOf = ""
+	if c := s.runningCell(); c != nil {
+		s.figuresOf = cellName(c)
+	}
 	s.run, s.snap, s.figures, s.ending, s.trends, s.servers = run, nil, nil, nil, trends{}, nil
 	s.runs++
 	s.begun = time.Now()
@@ -238,6 +250,13 @@ func (d *Dashboard) End(e *progress.Ending) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.ending, d.state.snap = e, e.Last
+	if e.HasResults && d.options.Every > 0 {
+		figures := progress.Figures{Metrics: e.Metrics}
+		if d.state.figures != nil {
+			figures.Servers = d.state.figures.Servers
+		}
+		d.state.figures = &figures
+	}
 }
 
 // SeriesChanged implements progress.SeriesObserver.
@@ -245,6 +264,9 @@ func (d *Dashboard) SeriesChanged(s *progress.Series) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state.series = s
+	if c := d.state.runningCell(); c != nil && d.state.ending == nil {
+		d.state.figuresOf = cellName(c)
+	}
 }
 
 // frame is what a frame shows.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/base/testkit"
+	"aiperf/internal/measure/metrics"
 	"aiperf/internal/publish/progress"
 )
 
@@ -486,6 +488,59 @@ func TestKeysOfTheDocumentation(t *testing.T) {
 	for _, k := range keyRows {
 		if _, pane := panes[paneID(k.keys)]; pane && k.watch == slices.Contains(runKeys, k.keys) {
 			t.Errorf("key %s: the documentation says %v of a watch", k.keys, k.watch)
+		}
+	}
+}
+
+// Until a run of a series has figures, those of the run before stand in their pane, with its name.
+func TestFiguresOfTheRunBefore(t *testing.T) {
+	d := inSeries(running(t, Options{}))
+	d.Begin(d.state.run)
+	d.Show(&progress.Snapshot{Stage: progress.Profiling, Phases: []progress.Phase{{Kind: progress.ProfilingKind,
+		State: progress.PhaseStarted}}})
+	text := drawn(d, 120, 40)
+	has(t, text, "Metrics of concurrency 8", "123.46", "run 2 of 3: concurrency 8")
+	hasNone(t, text, "No metrics available yet", "Real-Time Metrics")
+
+	var figures progress.Figures
+	for _, row := range d.state.rows[:2] {
+		r := metrics.Metric{Tag: row.Tag, Unit: string(row.Display), Distribution: true}
+		r.Stats.Avg = 77.5
+		figures.Metrics = append(figures.Metrics, r)
+	}
+	d.Show(&progress.Snapshot{Stage: progress.Profiling, Figures: &figures, Phases: []progress.Phase{
+		{Kind: progress.ProfilingKind, State: progress.PhaseStarted}}})
+	text = drawn(d, 120, 40)
+	has(t, text, "Real-Time Metrics", "77.50")
+	// Two metrics with the same figures are one row.
+	if n := strings.Count(text, "77.50"); n != 1 {
+		t.Errorf("%d rows with the same figures", n)
+	}
+}
+
+// A constant is no full bar; what comes down to 0 uses the whole height.
+func TestSparklines(t *testing.T) {
+	for _, c := range []struct {
+		values course
+		want   string
+	}{{course{5, 5, 5}, "▄▄▄"}, {course{0, 4, 8}, "▁▄█"}, {course{0, 0}, "▁▁"}, {course{math.NaN(), 3}, " ▄"}} {
+		if got := sparkline(c.values, len(c.values), 1)[0]; got != c.want {
+			t.Errorf("%v is drawn as %q, want %q", c.values, got, c.want)
+		}
+	}
+}
+
+// The line on the client has whole parts only.
+func TestTheLineOnTheClientIsNotCut(t *testing.T) {
+	d := running(t, Options{})
+	for width := LeastWidth; width < 140; width++ {
+		rows := strings.Split(drawn(d, width, 30), "\n")
+		line := rows[28]
+		if !strings.HasPrefix(line, " Client valid · error at most 1.20 ms") || strings.Contains(line, "…") {
+			t.Errorf("in %d columns: %q", width, line)
+		}
+		if last := line[strings.LastIndex(line, " · "):]; !strings.ContainsAny(last, "0123456789") {
+			t.Errorf("in %d columns a part is cut: %q", width, line)
 		}
 	}
 }

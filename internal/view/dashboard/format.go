@@ -152,18 +152,22 @@ const sparks = "▁▂▃▄▅▆▇█"
 
 var sparkRunes = []rune(sparks)
 
-// sparkline draws the newest values in so many columns and rows, from 0 to the largest of them. A value that is not
-// known is a gap.
+// sparkline draws the newest values in so many columns and rows, from 0 on. A constant is drawn at half the height, since
+// a full one would read as 100 %: the scale ends above the largest value, the more the less the values differ. A value that
+// is not known is a gap.
 func sparkline(values []float64, columns, rows int) []string {
 	columns, rows = max(columns, 0), max(rows, 1)
 	if len(values) > columns {
 		values = values[len(values)-columns:]
 	}
-	top := 0.0
+	least, top := math.Inf(1), 0.0
 	for _, v := range values {
 		if artifact.Finite(v) {
-			top = max(top, v)
+			least, top = min(least, v), max(top, v)
 		}
+	}
+	if top > 0 {
+		top += max(least, 0) * max(least, 0) / top
 	}
 	lines := make([]string, rows)
 	for r := range rows {

@@ -133,7 +133,7 @@ func errorLines(f *frame, columns, rows int) (lines []line) {
 
 var verdictStyles = map[string]style{"valid": green, "client_limited": red, "inconclusive": yellow}
 
-// drawHealth draws the line about the client itself.
+// drawHealth draws the line about the client itself: its verdict, what is wrong, and its figures as far as there is room.
 func drawHealth(c *canvas, f *frame, y int) {
 	if f.snap == nil || f.snap.Client == nil {
 		c.put(1, y, c.width-1, "Client: not judged yet", dim)
@@ -146,35 +146,59 @@ func drawHealth(c *canvas, f *frame, y int) {
 	} else {
 		l = append(l, span{strings.ReplaceAll(client.Verdict, "_", " "), bold | verdictStyles[client.Verdict]})
 	}
-	bound := 0.0
-	for _, v := range client.Figures {
-		switch v.Name {
-		case "client_cpu_ratio":
-			l = append(l, span{" · CPU ", dim}, span{fmt.Sprintf("%.0f %%", 100*v.Value), 0})
-		case "client_resident_memory_peak_bytes":
-			l = append(l, span{" · memory ", dim}, span{bytesText(v.Value), 0})
-		case "client_timer_delay_p99_seconds":
-			l = append(l, span{" · timer delay p99 ", dim}, span{milliseconds(1e3 * v.Value), 0})
-		case "client_error_bound_seconds":
-			bound = max(bound, v.Value)
-		case "host_cpu_busy_ratio":
-			l = append(l, span{" · machine ", dim}, span{fmt.Sprintf("%.0f %% busy", 100*v.Value), 0})
+	room := c.width - 2 - l.width()
+	// add adds a part if all of it fits, and for the first of the parts what does.
+	add := func(part line) {
+		if len(l) == 2 {
+			part = cut(part, room)
 		}
-	}
-	if bound > 0 {
-		l = append(l[:2:2], append(line{{" · share ≤ ", dim}, {milliseconds(1e3 * bound), 0}}, l[2:]...)...)
-	}
-	if len(client.Findings) > 0 {
-		if text := clean(client.Findings[0].Message); client.Verdict == "valid" {
-			l = append(l, span{" · " + text, yellow})
-		} else {
-			l = append(l[:2:2], append(line{{": " + text, yellow}}, l[2:]...)...)
+		if w := part.width(); w <= room {
+			l, room = append(l, part...), room-w
 		}
 	}
 	if text := limitedSoFar(f.snap.Judgement); text != "" && client.Verdict == "valid" {
-		l = append(l[:2:2], append(line{{" · so far: " + text, yellow}}, l[2:]...)...)
+		add(line{{" · so far: " + text, yellow}})
 	}
-	drawLine(c, 1, y, c.width-2, cut(l, c.width-2))
+	if len(client.Findings) > 0 && client.Verdict != "valid" {
+		add(line{{": " + clean(client.Findings[0].Message), yellow}})
+	}
+	bound := 0.0
+	var parts []line
+	for _, v := range client.Figures {
+		switch v.Name {
+		case "client_cpu_ratio":
+			parts = append(parts, line{{" · CPU ", dim}, {fmt.Sprintf("%.0f %%", 100*v.Value), 0}})
+		case "client_resident_memory_peak_bytes":
+			parts = append(parts, line{{" · memory ", dim}, {bytesText(v.Value), 0}})
+		case "client_timer_delay_p99_seconds":
+			parts = append(parts, line{{" · timers late by ", dim}, {milliseconds(1e3 * v.Value), 0}})
+		case "client_error_bound_seconds":
+			bound = max(bound, v.Value)
+		case "host_cpu_busy_ratio":
+			parts = append(parts, line{{" · machine ", dim}, {fmt.Sprintf("%.0f %% busy", 100*v.Value), 0}})
+		}
+	}
+	if bound > 0 {
+		add(line{{" · error at most ", dim}, {milliseconds(1e3 * bound), 0}})
+	}
+	for _, part := range parts {
+		add(part)
+	}
+	if len(client.Findings) > 0 && client.Verdict == "valid" {
+		add(cut(line{{" · " + clean(client.Findings[0].Message), yellow}}, max(room, leastFinding)))
+	}
+	drawLine(c, 1, y, c.width-2, l)
+}
+
+// leastFinding is the least width of a remark on a client that is valid.
+const leastFinding = 40
+
+// width returns the columns of a line.
+func (l line) width() (columns int) {
+	for _, sp := range l {
+		columns += terminal.Width(sp.text)
+	}
+	return columns
 }
 
 // limitedSoFar is the first thing that is wrong with a run so far, in a few words; "" for nothing.

@@ -49,16 +49,18 @@ func returned(p *progress.Phase) float64 {
 	return float64(p.RequestsCompleted+p.RequestsCancelled) / float64(p.RequestsSent)
 }
 
-// status is what a phase does, and its style.
+// status is what goes on that the bar of a phase does not say, and its style; "" for nothing.
 func status(f *frame, p *progress.Phase) (string, style) {
 	switch {
 	case f.ending != nil || f.snap.Stage == progress.Exporting || f.snap.Stage == progress.Done:
 		return "Complete", bold | green
 	case isOver(f, p):
 		return "Processing", bold | green
+	case inGrace(p):
+		name, _, _ := phaseHeader(f, p)
+		return name, bold | yellow
 	}
-	name, _, _ := phaseHeader(f, p)
-	return name, bold | yellow
+	return "", 0
 }
 
 // errorStyle is the colour of a number of errors.
@@ -133,6 +135,17 @@ func progressLines(f *frame, columns, rows int) []line {
 	return append(lines, figures(f, f.snap.Current(), columns, rows-len(lines))...)
 }
 
+// phaseName is the name of a phase as its bar has it.
+func phaseName(p *progress.Phase) string {
+	switch {
+	case p.Name != "" && p.Name != p.Kind:
+		return p.Name
+	case p.Kind == progress.WarmupKind:
+		return "Warmup"
+	}
+	return "Profiling"
+}
+
 // phaseLine is the bar of a phase.
 func phaseLine(f *frame, p *progress.Phase, columns int) line {
 	share := max(p.Progress, 0)
@@ -146,10 +159,7 @@ func phaseLine(f *frame, p *progress.Phase, columns int) line {
 			share = 1
 		}
 	}
-	name := p.Name
-	if name == "" || name == p.Kind {
-		name = map[bool]string{true: "Warmup", false: "Profiling"}[p.Kind == progress.WarmupKind]
-	}
+	name := phaseName(p)
 	labels := min(max(10, columns/4), 16)
 	name = fitted(name, labels)
 	text := fmt.Sprintf("%4.0f%%", 100*min(share, 1))
@@ -173,8 +183,9 @@ func figures(f *frame, p *progress.Phase, columns, rows int) (lines []line) {
 		}
 		lines = append(lines, line{{fmt.Sprintf("%-*s", labels, label), dim}, {fitting(room, texts...), s}})
 	}
-	text, s := status(f, p)
-	put("Status", "Status", s, text)
+	if text, s := status(f, p); text != "" {
+		put("Status", "Status", s, text)
+	}
 	put("Progress", "Progress", 0, progressText(p)...)
 	n := count(p.RequestsInFlight())
 	put("Live Concurrency", "In flight", 0, n+" requests in flight", n+" requests", n)
@@ -188,8 +199,11 @@ func figures(f *frame, p *progress.Phase, columns, rows int) (lines []line) {
 	if p.TargetRate > 0 && rows > 8 {
 		put("Target Rate", "Target", 0, oneDecimal(p.TargetRate)+" requests/s", oneDecimal(p.TargetRate)+"/s")
 	}
+	// Records are made as fast as requests end, unless the client falls behind.
 	records := recordRate(f, p)
-	put("Processing Rate", "Records", 0, oneDecimal(records)+" records/s", oneDecimal(records)+"/s")
+	if behind := f.snap.Measured() - f.snap.Records.Requests(); isOver(f, p) || float64(behind) > records {
+		put("Processing Rate", "Records", 0, oneDecimal(records)+" records/s", oneDecimal(records)+"/s")
+	}
 	switch {
 	case isOver(f, p):
 		put("Elapsed", "Elapsed", 0, elapsed(p.Elapsed))

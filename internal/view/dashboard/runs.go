@@ -83,6 +83,19 @@ func runningRow(s *progress.Series) int {
 	return len(s.Cells) - 1
 }
 
+// runningCell is the cell that runs, nil where none does.
+func (s *state) runningCell() *progress.Cell {
+	if s.series == nil {
+		return nil
+	}
+	for i := range s.series.Cells {
+		if c := &s.series.Cells[i]; c.State == progress.CellRunning {
+			return c
+		}
+	}
+	return nil
+}
+
 // cellTable is the table of the cells, with as many figures as there is room for.
 func cellTable(s *progress.Series, columns int) (lines []line) {
 	labels := len("Run")
@@ -164,8 +177,12 @@ func cellFigure(c *progress.Cell, tag, stat string) *progress.CellMetric {
 	return &c.Metrics[i]
 }
 
-// leastCurve is the least height of a curve.
-const leastCurve = 5
+// leastCurve is the least height of a curve, leastLogRatio the ratio of the largest load to the smallest from which on the
+// axis of the loads is logarithmic.
+const (
+	leastCurve    = 5
+	leastLogRatio = 8
+)
 
 // curveLines draws the throughput of the cells over the value that they vary, where that is one number.
 func curveLines(s *progress.Series, columns, rows int) (lines []line) {
@@ -182,12 +199,19 @@ func curveLines(s *progress.Series, columns, rows int) (lines []line) {
 	}
 	var points []point
 	name, unit := "", ""
+	// The axis has the loads of all cells, so that it stays as it is.
+	top, low, high := 0.0, math.Inf(1), math.Inf(-1)
 	for i := range s.Cells {
 		c := &s.Cells[i]
-		m := cellFigure(c, tag, "avg")
-		if m == nil || len(c.Values) != 1 || math.IsNaN(c.Values[0].Number) {
+		if len(c.Values) != 1 || math.IsNaN(c.Values[0].Number) {
 			continue
 		}
+		low, high = min(low, c.Values[0].Number), max(high, c.Values[0].Number)
+		m := cellFigure(c, tag, "avg")
+		if m == nil {
+			continue
+		}
+		top = max(top, m.Value)
 		own := style(green)
 		if c.Verdict != "" {
 			own = cellVerdicts[c.Verdict]
@@ -198,17 +222,17 @@ func curveLines(s *progress.Series, columns, rows int) (lines []line) {
 	if len(points) < 2 {
 		return nil
 	}
-	top, low, high := 0.0, math.Inf(1), math.Inf(-1)
-	for _, p := range points {
-		top, low, high = max(top, p.y), min(low, p.x), max(high, p.x)
-	}
 	if top <= 0 || high <= low {
 		return nil
 	}
 	labels := max(terminal.Width(short(top)), 2)
 	area := newCanvas(columns-labels-2, rows-2)
+	place := func(x float64) float64 { return (x - low) / (high - low) }
+	if low > 0 && high/low >= leastLogRatio {
+		place = func(x float64) float64 { return math.Log(x/low) / math.Log(high/low) }
+	}
 	for _, p := range points {
-		x := int(math.Round((p.x - low) / (high - low) * float64(area.width-1)))
+		x := int(math.Round(place(p.x) * float64(area.width-1)))
 		y := area.height - 1 - int(math.Round(p.y/top*float64(area.height-1)))
 		area.put(x, y, 1, "●", p.style)
 	}

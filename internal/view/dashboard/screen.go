@@ -65,7 +65,7 @@ func titled(text string) func(*frame) string { return func(*frame) string { retu
 
 var panes = map[paneID]*pane{
 	progressPane: {hint: "Progress", title: titled("Profile Progress"), lines: progressLines},
-	metricsPane:  {hint: "Metrics", title: titled("Real-Time Metrics"), lines: metricLines},
+	metricsPane:  {hint: "Metrics", title: metricsTitle, lines: metricLines},
 	workersPane:  {hint: "Workers", title: workersTitle, lines: workerLines},
 	gpuPane:      {hint: "GPU", title: gpuTitle, lines: gpuLines},
 	logPane:      {hint: "Logs", title: titled("Logs"), lines: logTail, follows: true},
@@ -225,6 +225,12 @@ const (
 	logRows          = 5
 	mostLogRows      = 16
 	gpuRows          = 7
+	// leastSeriesGPUs is that of the GPUs below the runs of a series: all together, and two GPUs' bars.
+	leastSeriesGPUs = 7
+	// leastSparkline is the least width of a sparkline of a tile: a few points say nothing.
+	leastSparkline = 8
+	// leastMetrics is the width of the metrics in the layout of a series at which they have p50 and p99.
+	leastMetrics = 50
 	// extraColumns is the least width of a pane beside the log.
 	extraColumns = 38
 )
@@ -300,6 +306,10 @@ func (s *screen) shown(f *frame) paneID {
 
 // normal draws the normal layout.
 func (s *screen) normal(f *frame, body rect) {
+	if f.series != nil {
+		s.ofSeries(f, body)
+		return
+	}
 	extras := s.extras(f, body.w)
 	least := overviewRows
 	if s.gpus {
@@ -323,18 +333,43 @@ func (s *screen) normal(f *frame, body rect) {
 	s.pane(f, progressPane, rect{body.x, body.y, left, overview})
 	s.pane(f, metricsPane, rect{body.x + left, body.y, body.w - left, overview})
 	if bottom > 0 {
-		s.bottom(f, extras, rect{body.x, body.y + body.h - bottom, body.w, bottom})
+		s.bottom(f, "", extras, rect{body.x, body.y + body.h - bottom, body.w, bottom})
 	}
 }
 
-// bottom draws the log and what stands beside it.
-func (s *screen) bottom(f *frame, extras []paneID, at rect) {
-	list := extras
-	if !s.hideLogs {
-		list = append([]paneID{logPane}, extras...)
+// ofSeries draws the normal layout of a series: its runs have the largest pane, beside the phases; below are the GPUs, and
+// the metrics beside the log.
+func (s *screen) ofSeries(f *frame, body rect) {
+	bottom, gpus := body.h*9/20, 0
+	if s.gpus {
+		gpus = min(len(gpuLines(f, body.w-4, 0))+2, max(leastSeriesGPUs, body.h*3/10))
+		bottom = max(logRows, (body.h-gpus)*2/5)
 	}
+	top := body.h - bottom - gpus
+	left := max(body.w/3, min(34, body.w/2))
+	s.pane(f, progressPane, rect{body.x, body.y, left, top})
+	s.pane(f, runsPane, rect{body.x + left, body.y, body.w - left, top})
+	if gpus > 0 {
+		s.pane(f, gpuPane, rect{body.x, body.y + top, body.w, gpus})
+	}
+	s.bottom(f, metricsPane, s.extras(f, body.w), rect{body.x, body.y + top + gpus, body.w, bottom})
+}
+
+// bottom draws the log and what stands beside it.
+func (s *screen) bottom(f *frame, first paneID, extras []paneID, at rect) {
+	var list []paneID
+	if first != "" {
+		list = append(list, first)
+	}
+	if !s.hideLogs {
+		list = append(list, logPane)
+	}
+	list = append(list, extras...)
 	for i, id := range list {
 		w := at.w / (len(list) - i)
+		if first != "" && i == 0 {
+			w = max(w, at.w*2/5, min(leastMetrics, at.w*3/5))
+		}
 		s.pane(f, id, rect{at.x, at.y, w, at.h})
 		at.x, at.w = at.x+w, at.w-w
 	}
@@ -342,9 +377,6 @@ func (s *screen) bottom(f *frame, extras []paneID, at rect) {
 
 // extras are the panes that stand beside the log, as many as there is room for.
 func (s *screen) extras(f *frame, columns int) (list []paneID) {
-	if f.series != nil {
-		list = append(list, runsPane)
-	}
 	if f.snap != nil && len(f.snap.Errors) > 0 {
 		list = append(list, errorPane)
 	}
@@ -352,6 +384,9 @@ func (s *screen) extras(f *frame, columns int) (list []paneID) {
 		list = append(list, serverPane)
 	}
 	room := columns / extraColumns
+	if f.series != nil {
+		room -= 2 // for the metrics
+	}
 	if !s.hideLogs {
 		room--
 	}
@@ -582,10 +617,14 @@ func (f *frame) place() string {
 			n++
 		}
 	}
+	text := fmt.Sprintf("run %d", max(n, 1))
 	if f.series.Planned > 0 {
-		return fmt.Sprintf("run %d of %d", max(n, 1), f.series.Planned)
+		text += fmt.Sprintf(" of %d", f.series.Planned)
 	}
-	return fmt.Sprintf("run %d", max(n, 1))
+	if c := f.runningCell(); c != nil && len(c.Values) > 0 {
+		text += ": " + cellName(c)
+	}
+	return text
 }
 
 // tile is a figure with its course.
@@ -633,6 +672,9 @@ func drawTiles(c *canvas, f *frame, y int) int {
 			text = 20
 		} else {
 			c.put(left+1, top+1, 10, t.value, bold)
+		}
+		if right-left-text-2 < leastSparkline {
+			continue
 		}
 		for k, s := range sparkline(t.values, right-left-text-2, rows) {
 			c.put(left+text+1, top+k, right-left-text-1, s, t.style)

@@ -98,18 +98,40 @@ func statTable(head string, rows []statRow, columns int) (lines []line) {
 	return lines
 }
 
-// metricLines is the content of the pane of live metrics.
+// latest are the newest live metrics, or those of the run before, of a cell, as long as there are none; nil without any.
+func (f *frame) latest() (figures *progress.Figures, earlier bool) {
+	switch {
+	case f.figures != nil && len(f.figures.Metrics) > 0:
+		return f.figures, false
+	case f.earlier != nil && len(f.earlier.Metrics) > 0:
+		return f.earlier, true
+	}
+	return nil, false
+}
+
+// metricsTitle is the title of the pane of live metrics.
+func metricsTitle(f *frame) string {
+	if _, earlier := f.latest(); earlier {
+		return "Metrics of " + cmp.Or(f.earlierRun, "the run before")
+	}
+	return "Real-Time Metrics"
+}
+
+// metricLines is the content of the pane of live metrics. A metric whose figures are all those of another above it, such
+// as the time to the first output token of a model that does not reason, has no row.
 func metricLines(f *frame, columns, _ int) []line {
+	figures, _ := f.latest()
 	switch {
 	case f.options.Every == 0:
 		return remark("Live metrics are off (--stats-interval 0).", columns)
-	case f.figures == nil || len(f.figures.Metrics) == 0:
+	case figures == nil:
 		return remark("No metrics available yet. Please wait...", columns)
 	}
 	var rows []statRow
+	shown := map[[len(statistics) + 1]string]bool{}
 	for i := range f.rows {
 		d := &f.rows[i]
-		r := f.figures.Metric(d.Tag)
+		r := figures.Metric(d.Tag)
 		if r == nil {
 			continue
 		}
@@ -126,6 +148,12 @@ func metricLines(f *frame, columns, _ int) []line {
 			row.cells = [...]string{cents(s.Avg), cents(s.Min), cents(s.Max), cents(s.Percentiles.At(99)),
 				cents(s.Percentiles.At(90)), cents(s.Percentiles.At(50)), cents(s.Std)}
 		}
+		key := [len(statistics) + 1]string{r.Unit}
+		copy(key[1:], row.cells[:])
+		if r.Distribution && shown[key] {
+			continue
+		}
+		shown[key] = true
 		rows = append(rows, row)
 	}
 	return statTable("Metric", rows, columns)
@@ -160,7 +188,7 @@ var gpuTotals = []struct {
 	{"temperature", []string{"gpu_temperature", "amd_temperature"}, false, "°C"},
 }
 
-// gpuLines is the content of the pane of the GPUs: all together, then a block for each.
+// gpuLines is the content of the pane of the GPUs: all together, bars of each, then a block of statistics for each.
 func gpuLines(f *frame, columns, _ int) (lines []line) {
 	switch {
 	case f.options.Watch && len(f.gpus()) == 0:
@@ -177,11 +205,9 @@ func gpuLines(f *frame, columns, _ int) (lines []line) {
 	}
 	list := f.gpus()
 	if len(list) > 1 {
-		lines = append(lines, gpuSummary(list, columns), nil)
-		if len(list) > 4 || f.options.Watch {
-			lines = append(append(lines, gpuOverview(list, columns)...), nil)
-		}
+		lines = append(lines, gpuSummary(list, columns))
 	}
+	lines = append(append(lines, gpuBars(list, columns)...), nil)
 	for i := range list {
 		g := &list[i]
 		lines = append(lines, line{{gpuName(g), bold}})
@@ -243,21 +269,43 @@ func gpuSummary(list []progress.GPU, columns int) line {
 	return l
 }
 
-// gpuOverview has a line for each GPU.
-func gpuOverview(list []progress.GPU, columns int) (lines []line) {
-	bars := min(20, max(0, columns-60))
+// gpuBars has two lines for each GPU: how busy it is and its name, and its memory, power and temperature.
+func gpuBars(list []progress.GPU, columns int) (lines []line) {
+	const label, value = len("GPU 00  "), 16
+	length := min(30, max(0, (columns-label-value)/2))
 	for i := range list {
 		g := &list[i]
-		l := line{{fmt.Sprintf("GPU %-3d", g.Index), cyan}}
-		if v, ok := newestOf(g, gpuTotals[1].tags); ok {
-			l = append(l, span{fmt.Sprintf("%5.0f %% ", v), 0}, span{bar(v/100, bars) + " ", green})
+		used, known := newestOf(g, gpuTotals[1].tags)
+		l := line{{fmt.Sprintf("%-*s", label, fmt.Sprintf("GPU %d", g.Index)), cyan}}
+		text := notAvailable
+		if known {
+			text = short(used) + " %"
 		}
-		for _, t := range []int{2, 0, 3} {
+		l = append(l, span{fmt.Sprintf("%-*s", value, text), 0}, span{bar(used/100, length) + "  ", green},
+			span{clean(g.Model), dim})
+		if g.Source != list[0].Source || g.Source != list[len(list)-1].Source {
+			l = append(l, span{" · " + clean(g.Source), dim})
+		}
+		lines = append(lines, cut(l, columns))
+
+		used, known = newestOf(g, gpuTotals[2].tags)
+		text = ""
+		if known {
+			text = short(used) + " GB"
+		}
+		l = line{{fmt.Sprintf("%-*s", label, ""), 0}}
+		if g.Memory > 0 {
+			text = short(used) + " of " + short(g.Memory) + " GB"
+			l = append(l, span{fmt.Sprintf("%-*s", value, text), 0}, span{bar(used/g.Memory, length) + "  ", blue})
+		} else {
+			l = append(l, span{fmt.Sprintf("%-*s", value+length+2, text), 0})
+		}
+		for _, t := range []int{0, 3} {
 			if v, ok := newestOf(g, gpuTotals[t].tags); ok {
-				l = append(l, span{fmt.Sprintf("%8s ", short(v)+" "+gpuTotals[t].unit), 0})
+				l = append(l, span{fmt.Sprintf("%-8s", short(v)+" "+gpuTotals[t].unit), 0})
 			}
 		}
-		lines = append(lines, append(l, span{" " + clean(g.Source), dim}))
+		lines = append(lines, cut(l, columns))
 	}
 	return lines
 }

@@ -59,7 +59,7 @@ var stages = [...]struct{ name, colour string }{
 	warmupGrace:       {"Warmup Grace Period", "\x1b[36m"},
 	profiling:         {"Profiling", "\x1b[32m"},
 	profilingGrace:    {"Profiling Grace Period", "\x1b[35m"},
-	processingRecords: {"Processing Records", "\x1b[34m"},
+	processingRecords: {"Processing Records", "\x1b[94m"},
 }
 
 // barOf returns the bar of the current phase of a run with a number of phases, and whether there is one.

@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/webpage"
+	"aiperf/internal/measure/timeline"
 	"aiperf/internal/result/compare"
 	"aiperf/internal/result/library"
 )
@@ -33,7 +34,11 @@ type TimeLines struct {
 // Compare writes the page of a comparison.
 func Compare(w io.Writer, c *Comparison) error {
 	v := newComparisonView(c)
-	return execute(w, "comparison.html", &v.Frame, webpage.Content{Parts: webpage.Charts,
+	var parts webpage.Parts
+	if len(v.Charts)+len(v.Curves) > 0 {
+		parts = webpage.Charts
+	}
+	return execute(w, "comparison.html", &v.Frame, webpage.Content{Parts: parts,
 		Script: asset("comparison.js"), Data: v.data(c.Lines), Style: asset("sweep.css") + asset("comparison.css")}, v)
 }
 
@@ -57,18 +62,17 @@ type comparisonView struct {
 // compared is the finding on one system.
 type compared struct{ Level, Name, Page, Finding string }
 
-// sideTable has the figures of systems side by side. Low and High are the ends of the scale of its bars, in percent.
+// sideTable has the figures of systems side by side.
 type sideTable struct {
 	Title, Level, Finding string
 	Base, BasePage        string
 	Systems               []systemHead
 	// Key are the figures that matter most, Rest the others.
 	Key, Rest []sideRow
-	Low, High string
 }
 
-// systemHead is the heading of a system.
-type systemHead struct{ Name, Page string }
+// systemHead is the heading of a system. Low and High are the ends of the scale of its bars.
+type systemHead struct{ Name, Page, Low, High string }
 
 // sideRow is a figure of each system.
 type sideRow struct {
@@ -85,6 +89,8 @@ type sideCell struct {
 // bar is the interval of a difference on the scale of a table, in hundredths of its width.
 type bar struct {
 	From, Width, At, Zero string
+	// Start and Length are the part from the base to the new value.
+	Start, Length string
 	// Less and More report that the interval goes on beyond the scale.
 	Less, More bool
 }
@@ -187,7 +193,7 @@ func newSideTable(list []*compare.Comparison, pages map[string]string) sideTable
 	t := sideTable{Base: list[0].Base.Name, BasePage: pages[list[0].Base.Name]}
 	var key, rest []place
 	for _, c := range list {
-		t.Systems = append(t.Systems, systemHead{c.New.Name, pages[c.New.Name]})
+		t.Systems = append(t.Systems, systemHead{Name: c.New.Name, Page: pages[c.New.Name]})
 		for _, i := range c.Key() {
 			if f := (place{c.Figures[i].Tag, c.Figures[i].Stat}); !slices.Contains(key, f) {
 				key = append(key, f)
@@ -202,20 +208,23 @@ func newSideTable(list []*compare.Comparison, pages map[string]string) sideTable
 			}
 		}
 	}
-	s := scaleOf(list, key)
-	t.Low, t.High = s.text(s.low), s.text(s.high)
+	scales := make([]scale, len(list))
+	for i, c := range list {
+		s := scaleOf(c, key)
+		scales[i], t.Systems[i].Low, t.Systems[i].High = s, s.text(-s.reach), s.text(s.reach)
+	}
 	for _, f := range key {
-		t.Key = append(t.Key, newSideRow(list, f, &s))
+		t.Key = append(t.Key, newSideRow(list, f, scales))
 	}
 	for _, f := range rest {
-		t.Rest = append(t.Rest, newSideRow(list, f, &s))
+		t.Rest = append(t.Rest, newSideRow(list, f, scales))
 	}
 	return t
 }
 
-func newSideRow(list []*compare.Comparison, at place, s *scale) sideRow {
+func newSideRow(list []*compare.Comparison, at place, scales []scale) sideRow {
 	var r sideRow
-	for _, c := range list {
+	for k, c := range list {
 		i := slices.IndexFunc(c.Figures, func(f compare.Figure) bool { return f.Tag == at.tag && f.Stat == at.stat })
 		if i < 0 {
 			r.Cells = append(r.Cells, sideCell{Value: "–", Level: plain})
@@ -225,66 +234,83 @@ func newSideRow(list []*compare.Comparison, at place, s *scale) sideRow {
 		r.Label, r.Title, r.Base = f.Label(), f.Header+", "+f.Stat, short(f.Base)
 		mark := verdictMarks[f.Verdict]
 		r.Cells = append(r.Cells, sideCell{Value: short(f.New), Change: f.Change(), Interval: f.Interval(),
-			Verdict: string(f.Verdict), How: f.How(), Level: mark[1], Mark: mark[0], Bar: s.bar(f)})
+			Verdict: string(f.Verdict), How: f.How(), Level: mark[1], Mark: mark[0], Bar: scales[k].bar(f)})
 	}
 	return r
 }
 
-// scale is that of the bars of a table: differences in percent of the base.
-type scale struct{ low, high float64 }
+// scale is that of the bars of a system: the logarithm of the new value divided by that of the base, from -reach to reach.
+// A figure that is halved is as far from the line of the base as one that is doubled.
+type scale struct{ reach float64 }
 
-// The ends of scales, in percent: differences beyond the last ones would flatten the others.
+// The least and the largest ends of scales, as factors: a factor beyond the last one would flatten the others.
 const (
-	leastScale = 5
-	mostLess   = -100
-	mostMore   = 150
+	leastFactor = 1.05
+	mostFactor  = 100
 )
 
-func scaleOf(list []*compare.Comparison, key []place) scale {
-	s := scale{-leastScale, leastScale}
-	for _, c := range list {
-		for i := range c.Figures {
-			f := &c.Figures[i]
-			if !slices.Contains(key, place{f.Tag, f.Stat}) || f.Verdict == compare.Undecided {
-				continue
-			}
-			low, high := percents(f)
-			for _, v := range []float64{low, high, f.Percent()} {
-				if artifact.Finite(v) {
-					s.low, s.high = max(min(s.low, v), mostLess), min(max(s.high, v), mostMore)
-				}
+func scaleOf(c *compare.Comparison, key []place) scale {
+	reach := math.Log(leastFactor)
+	for i := range c.Figures {
+		f := &c.Figures[i]
+		if !slices.Contains(key, place{f.Tag, f.Stat}) || f.Verdict == compare.Undecided {
+			continue
+		}
+		for _, v := range ratios(f) {
+			if artifact.Finite(v) {
+				reach = max(reach, math.Abs(v))
 			}
 		}
 	}
-	return scale{1.05 * s.low, 1.05 * s.high}
+	return scale{math.Min(1.05*reach, math.Log(mostFactor))}
 }
 
-// percents are the ends of the interval in percent of the base.
-func percents(f *compare.Figure) (low, high float64) {
-	return 100 * f.Low / math.Abs(f.Base), 100 * f.High / math.Abs(f.Base)
-}
-
-func (s *scale) place(percent float64) float64 {
-	return 100 * (min(max(percent, s.low), s.high) - s.low) / (s.high - s.low)
-}
-
-func (s *scale) at(percent float64) string { return trimmed(s.place(percent), 2) }
-
-func (s *scale) text(v float64) string {
-	if v > 0 {
-		return "+" + trimmed(v, 0) + " %"
+// ratios are the logarithms of the ratios to the base of the ends of the interval and, between them, of the new value; NaN
+// where there is none, and -Inf for an end at or below zero.
+func ratios(f *compare.Figure) (of [3]float64) {
+	for i, d := range [...]float64{f.Low, f.New - f.Base, f.High} {
+		if of[i] = math.NaN(); f.Base > 0 && !math.IsNaN(d) {
+			of[i] = math.Log(max(0, f.Base+d) / f.Base)
+		}
 	}
-	return "−" + trimmed(-v, 0) + " %"
+	return of
 }
 
-// bar returns the bar of a figure; nil where its interval is not known.
+func (s *scale) place(v float64) float64 {
+	return 100 * (min(max(v, -s.reach), s.reach) + s.reach) / (2 * s.reach)
+}
+
+func (s *scale) at(v float64) string { return trimmed(s.place(v), 2) }
+
+// text names an end of the scale: as a factor where that is two or more.
+func (s *scale) text(v float64) string {
+	switch factor := math.Exp(math.Abs(v)); {
+	case factor >= 2 && v > 0:
+		return "× " + artifact.Significant(factor)
+	case factor >= 2:
+		return "÷ " + artifact.Significant(factor)
+	case v > 0:
+		return "+" + trimmed(100*(factor-1), 0) + " %"
+	default:
+		return "−" + trimmed(100*(1-1/factor), 0) + " %"
+	}
+}
+
+// leastBar is the least width of a bar, in hundredths of the scale.
+const leastBar = 0.8
+
+// bar returns the bar of a figure, which is inside the scale; nil where its interval is not known.
 func (s *scale) bar(f *compare.Figure) *bar {
-	low, high := percents(f)
-	if !artifact.Finite(low) || !artifact.Finite(high) || !artifact.Finite(f.Percent()) {
+	r := ratios(f)
+	low, new, high := r[0], r[1], r[2]
+	if math.IsNaN(low) || math.IsNaN(high) || !artifact.Finite(new) {
 		return nil
 	}
-	return &bar{From: s.at(low), Width: trimmed(max(s.place(high)-s.place(low), 0.8), 2), At: s.at(f.Percent()),
-		Zero: s.at(0), Less: low < s.low, More: high > s.high}
+	from := min(s.place(low), 100-leastBar)
+	zero, end := s.place(0), s.place(new)
+	return &bar{From: trimmed(from, 2), Width: trimmed(max(s.place(high)-from, leastBar), 2), At: s.at(new), Zero: s.at(0),
+		Start: trimmed(min(zero, end), 2), Length: trimmed(math.Abs(end-zero), 2),
+		Less: low < -s.reach, More: high > s.reach}
 }
 
 func newConfigurationTable(list []*compare.Comparison) configurationTable {
@@ -335,6 +361,12 @@ var comparedLines = []struct {
 	{"request_errors", "Failed requests", "requests/s", func(t *library.Timeline) []float64 { return t.Failed }},
 }
 
+// smoothed returns the running means of values of a run over the time that the rates of its report have.
+func smoothed(t *library.Timeline, values []float64) []float64 {
+	g := timeline.Grid{Count: len(values), WidthNS: int64(t.WidthSeconds * 1e9)}
+	return g.Window(rateWindow).Mean(values)
+}
+
 // charts adds the charts over time that any run has values of.
 func (v *comparisonView) charts(lines []TimeLines) {
 	for _, of := range comparedLines {
@@ -346,7 +378,7 @@ func (v *comparisonView) charts(lines []TimeLines) {
 		}
 		note := ""
 		if of.unit == "ms" {
-			note = "median of the requests sent at that time"
+			note = "medians of the requests sent at that time"
 		}
 		v.Charts = append(v.Charts, figure{ID: "line-" + of.key, Title: of.title, Unit: of.unit, Note: note,
 			Description: of.title + " over time, a line for each run"})
@@ -408,7 +440,7 @@ func (v *comparisonView) data(lines []TimeLines) any {
 			continue
 		}
 		for _, l := range lines {
-			d.Lines = append(d.Lines, lineOf{Name: l.Name, Width: l.WidthSeconds, Values: of.values(l.Timeline)})
+			d.Lines = append(d.Lines, lineOf{Name: l.Name, Width: l.WidthSeconds, Values: smoothed(l.Timeline, of.values(l.Timeline))})
 		}
 		out = append(out, d)
 	}

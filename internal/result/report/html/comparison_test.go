@@ -122,18 +122,64 @@ func TestHostileNamesStayTextInComparisons(t *testing.T) {
 	}
 }
 
+// Bars are on a logarithmic scale around the base, and inside it.
 func TestBarsStayOnTheirScale(t *testing.T) {
-	s := scale{-100, 150}
-	f := &compare.Figure{Base: 1, New: 20, Low: 17, High: 21}
-	if b := s.bar(f); b == nil || !b.More || b.Less || b.From != "100" {
-		t.Errorf("beyond the scale: %+v", b)
+	s := scale{math.Log(4)}
+	for _, c := range []struct {
+		name string
+		f    compare.Figure
+		want *bar
+	}{
+		{"a doubled and a halved figure are as far away", compare.Figure{Base: 10, New: 20, Low: 10, High: 10},
+			&bar{From: "75", Width: "0.8", At: "75", Zero: "50", Start: "50", Length: "25"}},
+		{"halved", compare.Figure{Base: 10, New: 5, Low: -7.5, High: 0}, &bar{From: "0", Width: "50", At: "25", Zero: "50", Start: "25", Length: "25"}},
+		{"beyond the scale", compare.Figure{Base: 1, New: 20, Low: 17, High: 21},
+			&bar{From: "99.2", Width: "0.8", At: "100", Zero: "50", Start: "50", Length: "50", More: true}},
+		{"an end below zero", compare.Figure{Base: 10, New: 5, Low: -12, High: 2},
+			&bar{From: "0", Width: "56.58", At: "25", Zero: "50", Start: "25", Length: "25", Less: true}},
+		{"of a base of zero", compare.Figure{Base: 0, New: 20, Low: 17, High: 21}, nil},
+		{"without an interval", compare.Figure{Base: 100, New: 110, Low: math.NaN(), High: math.NaN()}, nil},
+	} {
+		got := s.bar(&c.f)
+		if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
 	}
-	f = &compare.Figure{Base: 0, New: 20, Low: 17, High: 21}
-	if b := s.bar(f); b != nil {
-		t.Errorf("of a base of zero: %+v", b)
+	for reach, want := range map[float64]string{math.Log(1.5): "−33 % to +50 %", math.Log(4): "÷ 4.00 to × 4.00"} {
+		s := scale{reach}
+		if got := s.text(-reach) + " to " + s.text(reach); got != want {
+			t.Errorf("ends %s, want %s", got, want)
+		}
 	}
-	f = &compare.Figure{Base: 100, New: 110, Low: math.NaN(), High: math.NaN()}
-	if b := s.bar(f); b != nil {
-		t.Errorf("without an interval: %+v", b)
+}
+
+// A page without charts does not carry the library that draws them.
+func TestComparisonsWithoutChartsHaveNoLibrary(t *testing.T) {
+	a, b := runOf(t, "one", 50), runOf(t, "two", 60)
+	c, err := compare.Compare(&a, &b, compare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lines := range [][]TimeLines{nil, {{Name: "one", Timeline: &library.Timeline{WidthSeconds: 1, Done: []float64{1, 2}}}}} {
+		var page bytes.Buffer
+		if err := Compare(&page, &Comparison{Runs: []*compare.Comparison{c}, Lines: lines}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(page.String(), "uPlot"); got != (lines != nil) {
+			t.Errorf("with %d lines: library %t", len(lines), got)
+		}
+	}
+}
+
+// A comb of completions is a line.
+func TestTimeLinesOfComparisonsAreSmoothed(t *testing.T) {
+	comb := make([]float64, 200)
+	for i := range comb {
+		comb[i] = 40 * float64(i%2)
+	}
+	for i, v := range smoothed(&library.Timeline{WidthSeconds: 0.1}, comb)[20:180] {
+		if v < 15 || v > 25 {
+			t.Fatalf("bin %d has %v", i, v)
+		}
 	}
 }

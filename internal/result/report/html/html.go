@@ -73,7 +73,6 @@ func Render(r *summary.Result, run *Run) ([]byte, error) {
 	}
 	c := webpage.Content{Parts: webpage.Charts, Script: asset("run.js"), Data: d, Style: asset("run.css")}
 	var out bytes.Buffer
-	v.Class = "report"
 	err = execute(&out, "run.html", &v.Frame, c, v)
 	return out.Bytes(), err
 }
@@ -83,7 +82,7 @@ func execute(w io.Writer, name string, f *webpage.Frame, c webpage.Content, view
 	if err := f.Contain(c); err != nil {
 		return err
 	}
-	f.Skip = "figures"
+	f.Skip, f.Class = "figures", "report"
 	return webpage.Execute(w, assets, "assets/"+name, functions, view)
 }
 

@@ -19,12 +19,20 @@ type splitView struct {
 	Parts                     []timePart
 }
 
-// timePart is a stage. X and Width place it on a bar of a thousand units; the class has its colour.
+// timePart is a stage. X, Width and Middle place it on a bar, in hundredths of it; the class has its colour. Label is the
+// text in the bar, "" where there is no room, and Roomy reports that there is room on a phone, too.
 type timePart struct {
 	Class, Name, Time, Share, Source string
-	X, Width                         string
+	X, Width, Middle, Label          string
+	Roomy                            bool
 	Details                          []row
 }
+
+// The least shares of a bar that have a text in it: on a page of two columns, and on a phone.
+const (
+	leastLabelled = 0.17
+	leastRoomy    = 0.34
+)
 
 // newTimesView returns nil where nothing is known.
 func newTimesView(r *summary.Result) *timesView {
@@ -52,7 +60,11 @@ func newSplitView(title string, s *timesplit.Split) splitView {
 		p := &s.Parts[i]
 		of := timePart{Class: "t-" + string(p.Stage), Name: p.Stage.Name() + ": " + p.Stage.Meaning(), Source: p.Source,
 			Time: milliseconds(p.Milliseconds), Share: fmt.Sprintf("%.1f %%", 100*p.Share),
-			X: fmt.Sprintf("%.1f", 1000*x), Width: fmt.Sprintf("%.1f", 1000*p.Share)}
+			X: fmt.Sprintf("%.2f", 100*x), Width: fmt.Sprintf("%.2f", 100*p.Share),
+			Middle: fmt.Sprintf("%.2f", 100*(x+p.Share/2)), Roomy: p.Share >= leastRoomy}
+		if p.Share >= leastLabelled {
+			of.Label = fmt.Sprintf("%s %.0f %%", p.Stage.Name(), 100*p.Share)
+		}
 		if p.Limit != nil {
 			of.Details = append(of.Details, row{Name: "at most, p99", Value: milliseconds(*p.Limit)})
 		}

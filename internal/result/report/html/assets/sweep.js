@@ -89,15 +89,17 @@
         ctx.stroke();
       }
       if (o.text) texts(ctx, box, r, order.map(i => ({x: X(o.x(i)), y: Y(o.y(i)), text: o.text(i)})));
-      for (const [name, i] of o.special || []) { // a letter in a ring
-        const x = X(o.x(i)), y = Y(o.y(i)), up = Math.min(Math.max(y + (name === "K" ? -15 : 15) * r, box.top + 9 * r), box.top + box.height - 9 * r);
+      const letters = new Map(); // of each cell: a ring with its letters above it, below it where there is no room
+      for (const [name, i] of o.special || []) letters.set(i, [...(letters.get(i) || []), name]);
+      for (const [i, names] of letters) {
+        const x = X(o.x(i)), y = Y(o.y(i)), up = y - 15 * r < box.top + 6 * r ? y + 15 * r : y - 15 * r;
         lettering(ctx, 11, "middle", "center").font = "bold " + ctx.font;
         ctx.strokeStyle = ctx.fillStyle;
         ctx.lineWidth = 1.4 * r;
         ctx.beginPath();
         ctx.arc(x, y, 6 * r, 0, 2 * Math.PI);
         ctx.stroke();
-        ctx.fillText(name, x, up);
+        ctx.fillText(names.join(" "), x, up);
       }
     });
     const bounds = u => within(u, (ctx, box, r, X) => {

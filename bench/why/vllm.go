@@ -31,9 +31,9 @@ func onVLLM() []situation {
 			client: "--concurrency 8 --request-count 48 --isl 200 --osl 200", figures: vllmQueue},
 		{name: "vllm-unchunked", causes: []string{"prefill_stalls"},
 			advice: []string{"chunked", "max-num-batched-tokens", "disaggregat"},
-			vllm: &vllm{options: "--max-num-seqs 16 --no-enable-chunked-prefill --max-model-len 8192 " +
-				"--max-num-batched-tokens 8192"},
-			client:  "--concurrency 6 --request-count 60 --isl 4000 --isl-stddev 1500 --osl 60 --osl-stddev 30",
+			vllm: &vllm{options: "--max-num-seqs 16 --no-enable-chunked-prefill --max-model-len 2048 " +
+				"--max-num-batched-tokens 4096"},
+			client:  "--concurrency 6 --request-count 60 --isl 1500 --isl-stddev 300 --osl 60 --osl-stddev 30",
 			figures: vllmTimes},
 		{name: "vllm-healthy", healthy: true, vllm: &vllm{options: "--max-num-seqs 16"},
 			client: "--concurrency 2 --request-count 60 --isl 50 --osl 40", figures: vllmQueue},

@@ -28,6 +28,7 @@ var pages = map[string]map[string]string{
 	"docs/branching.md":       {"jsonl": "sessions.jsonl"},
 	"docs/capacity.md":        nil,
 	"docs/chat.md":            nil,
+	"docs/ci.md":              nil,
 	"docs/configuration.md":   nil,
 	"docs/dashboard.md":       nil,
 	"docs/datasets.md":        nil,
@@ -118,7 +119,7 @@ var smaller = []string{
 }
 
 // served are the pages whose mock servers are started as the page prints them, so that the figures have its proportions.
-var served = []string{"docs/README.md", "docs/recipes.md"}
+var served = []string{"docs/README.md", "docs/ci.md", "docs/recipes.md"}
 
 // long are the pages with the most to run: only where tests run in their long versions.
 var long = []string{"docs/capacity.md", "docs/configuration.md", "docs/datasets.md", "docs/plugins.md", "docs/results.md",

@@ -5,6 +5,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/timesplit"
+	"aiperf/internal/result/answer"
 	"aiperf/internal/result/summary"
 )
 
@@ -22,8 +23,10 @@ type splitView struct {
 // timePart is a stage. X and Width place it on a bar of a thousand units; the class has its colour.
 type timePart struct {
 	Class, Name, Time, Share, Source string
-	X, Width                         string
-	Details                          []row
+	// Short and Number are the name and the time for a narrow place.
+	Short, Number string
+	X, Width      string
+	Details       []row
 }
 
 // newTimesView returns nil where nothing is known.
@@ -33,12 +36,9 @@ func newTimesView(r *summary.Result) *timesView {
 		return nil
 	}
 	v := &timesView{Note: t.Note}
-	for _, of := range []struct {
-		title string
-		split *timesplit.Split
-	}{{"Time to first token", t.TTFT}, {"Request latency", t.Latency}} {
-		if of.split != nil {
-			v.Splits = append(v.Splits, newSplitView(of.title, of.split))
+	for _, of := range splits {
+		if split := of.split(t); split != nil {
+			v.Splits = append(v.Splits, newSplitView(of.title, split))
 		}
 	}
 	return v
@@ -51,6 +51,7 @@ func newSplitView(title string, s *timesplit.Split) splitView {
 	for i := range s.Parts {
 		p := &s.Parts[i]
 		of := timePart{Class: "t-" + string(p.Stage), Name: p.Stage.Name() + ": " + p.Stage.Meaning(), Source: p.Source,
+			Short: p.Stage.Name(), Number: artifact.Significant(p.Milliseconds),
 			Time: milliseconds(p.Milliseconds), Share: fmt.Sprintf("%.1f %%", 100*p.Share),
 			X: fmt.Sprintf("%.1f", 1000*x), Width: fmt.Sprintf("%.1f", 1000*p.Share)}
 		if p.Limit != nil {
@@ -65,4 +66,53 @@ func newSplitView(title string, s *timesplit.Split) splitView {
 	}
 	v.Description = v.Description[:len(v.Description)-1]
 	return v
+}
+
+// cellTimesView is where the time of the cells of a sweep went: for each metric a bar for each cell.
+type cellTimesView struct{ Groups []cellTimesGroup }
+
+type cellTimesGroup struct {
+	Title string
+	Rows  []cellTimesRow
+}
+
+// cellTimesRow is the bar of a cell; Length is its part of the longest, in percent.
+type cellTimesRow struct {
+	Label, Length string
+	splitView
+}
+
+// newCellTimesView returns nil where nothing is known of any cell.
+func newCellTimesView(s *answer.Sweep) *cellTimesView {
+	v := &cellTimesView{}
+	for _, of := range splits {
+		g := cellTimesGroup{Title: of.title}
+		longest := 0.0
+		for i := range s.Cells {
+			if split := of.split(s.Cells[i].Times); split != nil {
+				longest = max(longest, split.Milliseconds)
+			}
+		}
+		for i := range s.Cells {
+			if split := of.split(s.Cells[i].Times); split != nil {
+				g.Rows = append(g.Rows, cellTimesRow{s.Cells[i].Label, fmt.Sprintf("%.1f", 100*split.Milliseconds/longest),
+					newSplitView(of.title, split)})
+			}
+		}
+		if len(g.Rows) > 0 {
+			v.Groups = append(v.Groups, g)
+		}
+	}
+	if len(v.Groups) == 0 {
+		return nil
+	}
+	return v
+}
+
+// splits are those of a run, with their titles.
+var splits = [...]struct {
+	title string
+	split func(*timesplit.Times) *timesplit.Split
+}{
+	{"Time to first token", (*timesplit.Times).OfTTFT}, {"Request latency", (*timesplit.Times).OfLatency},
 }

@@ -38,13 +38,14 @@ func newTimesView(r *summary.Result) *timesView {
 	v := &timesView{Note: t.Note}
 	for _, of := range splits {
 		if split := of.split(t); split != nil {
-			v.Splits = append(v.Splits, newSplitView(of.title, split))
+			v.Splits = append(v.Splits, newSplitView(of.title, split, 1))
 		}
 	}
 	return v
 }
 
-func newSplitView(title string, s *timesplit.Split) splitView {
+// newSplitView returns the bar of a split that takes a part of the width, up to 1.
+func newSplitView(title string, s *timesplit.Split, width float64) splitView {
 	milliseconds := func(ms float64) string { return artifact.Significant(ms) + " ms" }
 	v := splitView{Title: title, Total: milliseconds(s.Milliseconds), Description: title + ", mean:"}
 	x := 0.0
@@ -53,7 +54,7 @@ func newSplitView(title string, s *timesplit.Split) splitView {
 		of := timePart{Class: "t-" + string(p.Stage), Name: p.Stage.Name() + ": " + p.Stage.Meaning(), Source: p.Source,
 			Short: p.Stage.Name(), Number: artifact.Significant(p.Milliseconds),
 			Time: milliseconds(p.Milliseconds), Share: fmt.Sprintf("%.1f %%", 100*p.Share),
-			X: fmt.Sprintf("%.1f", 1000*x), Width: fmt.Sprintf("%.1f", 1000*p.Share)}
+			X: fmt.Sprintf("%.1f", 1000*x*width), Width: fmt.Sprintf("%.1f", 1000*p.Share*width)}
 		if p.Limit != nil {
 			of.Details = append(of.Details, row{Name: "at most, p99", Value: milliseconds(*p.Limit)})
 		}
@@ -76,9 +77,9 @@ type cellTimesGroup struct {
 	Rows  []cellTimesRow
 }
 
-// cellTimesRow is the bar of a cell; Length is its part of the longest, in percent.
+// cellTimesRow is the bar of a cell, as long as its part of the longest.
 type cellTimesRow struct {
-	Label, Length string
+	Label string
 	splitView
 }
 
@@ -95,8 +96,8 @@ func newCellTimesView(s *answer.Sweep) *cellTimesView {
 		}
 		for i := range s.Cells {
 			if split := of.split(s.Cells[i].Times); split != nil {
-				g.Rows = append(g.Rows, cellTimesRow{s.Cells[i].Label, fmt.Sprintf("%.1f", 100*split.Milliseconds/longest),
-					newSplitView(of.title, split)})
+				g.Rows = append(g.Rows, cellTimesRow{s.Cells[i].Label,
+					newSplitView(of.title, split, split.Milliseconds/longest)})
 			}
 		}
 		if len(g.Rows) > 0 {

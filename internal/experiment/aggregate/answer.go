@@ -73,7 +73,7 @@ func (s *Sweep) cellAnswer(c *Cell, from string, units map[string]string) answer
 			of.Page = pageOf(&r.Artifacts, from)
 		}
 	}
-	of.ClientLimited = c.limited()
+	of.ClientLimited, of.Times = c.limited(), c.times()
 	if len(c.Runs) > 0 && of.Runs == 0 {
 		of.Verdict = answer.Failed
 	}

@@ -6,6 +6,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/experiment/series"
 	"aiperf/internal/measure/stats"
+	"aiperf/internal/measure/timesplit"
 	"aiperf/internal/result/answer"
 )
 
@@ -36,7 +37,8 @@ func (s *Sweep) Document() artifact.Object {
 	}
 	listed := s.listed()
 	for _, c := range listed {
-		d.Cells = append(d.Cells, answer.CellDocument{Parameters: c.Parameters, ClientLimited: c.limited()})
+		d.Cells = append(d.Cells, answer.CellDocument{Parameters: c.Parameters, ClientLimited: c.limited(),
+			Times: c.times()})
 	}
 	o := artifact.ObjectOf(d)
 	cells, _ := o.Get("per_combination_metrics")
@@ -54,6 +56,17 @@ func (c *Cell) limited() (n int) {
 		}
 	}
 	return n
+}
+
+// times is where the time of the requests of a cell went, on average over its runs.
+func (c *Cell) times() *timesplit.Times {
+	var list []*timesplit.Times
+	for i := range c.Runs {
+		if c.Runs[i].Succeeded() {
+			list = append(list, c.Runs[i].Times)
+		}
+	}
+	return timesplit.Mean(list)
 }
 
 func parametersOf(cells []*Cell) (list []artifact.Object) {

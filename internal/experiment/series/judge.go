@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/timesplit"
 	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/run"
@@ -30,6 +31,8 @@ type Run struct {
 	Judged judge.Judgement
 	// Cached is how much of the prompts came from the server's prefix cache; nil where that is not known.
 	Cached *servermetrics.Cached
+	// Times is where the time of requests went; nil where that is not known.
+	Times *timesplit.Times
 }
 
 // Succeeded reports whether the run counts.
@@ -51,7 +54,7 @@ func judged(step *Step, f Finished, stop <-chan struct{}) Run {
 	r.Err = fault(f, r.Cancelled)
 	if r.Err == "" {
 		r.Metrics, r.Cached = measured(&f.Outcome.Result), f.Outcome.Result.Cached
-		r.Judged = f.Outcome.Result.Judge()
+		r.Judged, r.Times = f.Outcome.Result.Judge(), f.Outcome.Result.Times()
 		r.Err = lack(r.Metrics)
 	}
 	if r.Err != "" {

@@ -66,7 +66,7 @@ func Recorded(r Run, file []byte) (Run, error) {
 		}
 	}
 	r.Cached = f.Cached
-	r.Judged = f.Judgement
+	r.Judged, r.Times = f.Judgement, f.Times
 	var info struct {
 		SweepID string `json:"sweep_id"`
 	}

@@ -22,6 +22,7 @@ func Markdown() string {
 		}
 	}
 	b.WriteString(markdownAccuracy())
+	b.WriteString(markdownTimes())
 	return b.String()
 }
 

@@ -174,3 +174,73 @@ func Fit(wholeMS float64, known []Part) *Split {
 
 // leastRest is the part of the whole below which a rest is one of rounding.
 const leastRest = 1e-9
+
+// OfTTFT returns the split of the time to the first token; nil where it is not known.
+func (t *Times) OfTTFT() *Split {
+	if t == nil {
+		return nil
+	}
+	return t.TTFT
+}
+
+// OfLatency returns the split of the latency; nil where it is not known.
+func (t *Times) OfLatency() *Split {
+	if t == nil {
+		return nil
+	}
+	return t.Latency
+}
+
+// Mean returns the mean of the splits of several runs, of those that have one; nil where none has. Details, limits and the
+// time by the server's clock are those of single runs, and left out.
+func Mean(runs []*Times) *Times {
+	out := &Times{TTFT: meanSplit(runs, (*Times).OfTTFT), Latency: meanSplit(runs, (*Times).OfLatency)}
+	if out.TTFT == nil && out.Latency == nil {
+		return nil
+	}
+	for _, t := range runs {
+		if t == nil {
+			continue
+		}
+		out.Requests, out.Observed = out.Requests+t.Requests, out.Observed+t.Observed
+		if out.Server == "" {
+			out.Server = t.Server
+		}
+		if out.Note == "" {
+			out.Note = t.Note
+		}
+	}
+	return out
+}
+
+func meanSplit(runs []*Times, of func(*Times) *Split) *Split {
+	sum := &Split{}
+	n := 0.0
+	at := map[Stage]*Part{}
+	for _, t := range runs {
+		s := of(t)
+		if s == nil {
+			continue
+		}
+		n++
+		sum.Milliseconds += s.Milliseconds
+		for _, p := range s.Parts {
+			if at[p.Stage] == nil {
+				at[p.Stage] = &Part{Stage: p.Stage, Known: p.Known, Source: p.Source}
+			}
+			at[p.Stage].Milliseconds += p.Milliseconds
+		}
+	}
+	if n == 0 || sum.Milliseconds <= 0 {
+		return nil
+	}
+	for _, stage := range order {
+		if p := at[stage]; p != nil {
+			p.Share = p.Milliseconds / sum.Milliseconds
+			p.Milliseconds /= n
+			sum.Parts = append(sum.Parts, *p)
+		}
+	}
+	sum.Milliseconds /= n
+	return sum
+}

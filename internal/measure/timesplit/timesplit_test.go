@@ -37,3 +37,18 @@ func TestPartsAddUpToTheWhole(t *testing.T) {
 		t.Error("a queue of no time is known")
 	}
 }
+
+func TestMeanOfRuns(t *testing.T) {
+	split := func(whole, queue float64) *timesplit.Times {
+		return &timesplit.Times{Server: "vLLM", Requests: 10, TTFT: timesplit.Fit(whole,
+			[]timesplit.Part{{Stage: timesplit.Queue, Milliseconds: queue, Source: "m"}})}
+	}
+	got := timesplit.Mean([]*timesplit.Times{nil, split(100, 100), split(300, 100)})
+	if got == nil || got.Latency != nil || got.Requests != 20 || got.Server != "vLLM" || got.TTFT.Milliseconds != 200 ||
+		got.TTFT.Share(timesplit.Queue) != 0.5 || got.TTFT.Find(timesplit.Unknown).Milliseconds != 100 {
+		t.Errorf("%+v", got)
+	}
+	if got := timesplit.Mean([]*timesplit.Times{nil, {}}); got != nil {
+		t.Errorf("%+v of runs of which nothing is known", got)
+	}
+}

@@ -17,6 +17,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/timesplit"
 	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 )
@@ -114,6 +115,8 @@ type Cell struct {
 	NonMonotonic bool
 	// ClientLimited is the number of runs in which the client was the bottleneck.
 	ClientLimited int
+	// Times is where the time of requests went, on average over the runs; nil where that is not known.
+	Times *timesplit.Times
 	// Pareto reports that no other cell is better on both axes of the front.
 	Pareto bool
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/timesplit"
 	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 )
@@ -86,6 +87,8 @@ type CellDocument struct {
 	Metrics    map[string]BlockDocument `json:"metrics"`
 	// ClientLimited counts the runs in which the client was the bottleneck. It is only in those of this program.
 	ClientLimited int `json:"client_limited_runs,omitempty"`
+	// Times is where the time of requests went, on average over the runs.
+	Times *timesplit.Times `json:"time_split,omitempty"`
 }
 
 // BlockDocument is a figure over the trials of a cell; what is not finite is nil. With one trial the original writes a

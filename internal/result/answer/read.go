@@ -108,7 +108,8 @@ func (l *LimitDocument) limit() Limit {
 }
 
 func (c *CellDocument) cell(parameters []Parameter, trials int, level float64, units map[string]string) Cell {
-	cell := Cell{Figures: map[string]Figure{}, Runs: trials, ClientLimited: c.ClientLimited}
+	cell := Cell{Figures: map[string]Figure{}, Runs: trials, ClientLimited: c.ClientLimited,
+		Times: c.Times}
 	var parts []string
 	for _, p := range parameters {
 		v, ok := c.Parameters.Get(p.Name)

@@ -2,10 +2,12 @@ package report
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/timesplit"
 	"aiperf/internal/result/judge"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/trust"
@@ -19,7 +21,7 @@ func (SummaryCSV) Name() string { return "CSV summary" }
 
 // Export implements Exporter.
 func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
-	text := AppendSummaryCSV(nil, r.Metrics, append(endingRows(r.FinishReasons), stateRows(r)...)...)
+	text := AppendSummaryCSV(nil, r.Metrics, slices.Concat(endingRows(r.FinishReasons), timeRows(r), stateRows(r))...)
 	if r.Telemetry != nil {
 		text = appendTelemetryCSV(text, r.Telemetry)
 	}
@@ -86,6 +88,23 @@ func stateRows(r *summary.Result) [][]string {
 	}
 	first := j.First()
 	return [][]string{{"State", j.State.Title}, {"Finding", first.Title + ": " + first.Text}}
+}
+
+// timeRows are where the mean time to the first token and the mean latency went, where a server or a round trip says it.
+func timeRows(r *summary.Result) (rows [][]string) {
+	t := r.Times()
+	for _, of := range [...]struct {
+		title string
+		split *timesplit.Split
+	}{{"Time to First Token", t.OfTTFT()}, {"Request Latency", t.OfLatency()}} {
+		if of.split == nil {
+			continue
+		}
+		for _, p := range of.split.Parts {
+			rows = append(rows, []string{of.title + ": " + p.Stage.Name() + " (ms)", artifact.Fixed2(p.Milliseconds)})
+		}
+	}
+	return rows
 }
 
 // furtherKeys returns the percentiles in addition to the usual ones. A timeline has none.

@@ -4,6 +4,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/stats"
+	"aiperf/internal/measure/timesplit"
 	"aiperf/internal/result/judge"
 	"aiperf/internal/watch/servermetrics"
 )
@@ -26,6 +27,8 @@ type Figures struct {
 	Config artifact.Object
 	// Cached is how much of the prompts came from the server's prefix cache; nil where the file does not say so.
 	Cached *servermetrics.Cached
+	// Times is where the time of requests went; nil where that is not known.
+	Times *timesplit.Times
 	// Blocks are in the order of the file.
 	Blocks []Block
 }
@@ -53,7 +56,7 @@ func (f *Figures) Find(tag string) (Block, bool) {
 // FiguresOf returns the figures of a result.
 func FiguresOf(r *Result) Figures {
 	f := Figures{BenchmarkID: r.BenchmarkID, Incomplete: r.Incomplete, WasCancelled: r.WasCancelled, Cached: r.Cached,
-		Judgement: r.Judge()}
+		Judgement: r.Judge(), Times: r.Times()}
 	for i := range r.Metrics {
 		f.Blocks = append(f.Blocks, blockOf(&r.Metrics[i]))
 	}

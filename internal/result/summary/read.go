@@ -56,6 +56,10 @@ func ParseFigures(data []byte) (Figures, error) {
 			f.Verdict = string(rest.client.Verdict)
 		case "prefix_cache":
 			f.Cached, err = cachedOf(m.value)
+		case "time_split":
+			if json.Unmarshal(m.value, &f.Times) != nil { // that of another program may have any form
+				f.Times = nil
+			}
 		case "judgement":
 			err = json.Unmarshal(m.value, &f.Judgement)
 		case "provenance":

@@ -189,6 +189,9 @@ func (s *serverTimes) withDecode(r *Result) serverParts {
 			return s.latency
 		}
 	}
+	if len(s.ttft.parts) == 0 && !s.latency.empty() {
+		return s.latency
+	}
 	first, streamed := r.Find(trust.TTFT)
 	last, has := r.Find(trust.Latency)
 	ms := last.Stats.Avg - first.Stats.Avg

@@ -6,7 +6,6 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/timesplit"
 	"aiperf/internal/result/judge"
 	"aiperf/internal/watch/trust"
 )
@@ -18,7 +17,6 @@ type unjudged struct {
 	errors    []ErrorDocument
 	info      struct{ CountsDocument }
 	dataset   Dataset
-	times     *timesplit.Times
 	asked     Configured
 	hasConfig bool
 }
@@ -34,8 +32,6 @@ func (u *unjudged) take(m member) {
 		_ = json.Unmarshal(m.value, &u.info)
 	case "dataset":
 		_ = json.Unmarshal(m.value, &u.dataset)
-	case "time_split":
-		_ = json.Unmarshal(m.value, &u.times)
 	case "input_config":
 		u.asked, u.hasConfig = ParseConfigured(m.value), true
 	}
@@ -44,7 +40,7 @@ func (u *unjudged) take(m member) {
 // judge judges a run by what its file says, and says what it does not.
 func (u *unjudged) judge(f *Figures) judge.Judgement {
 	facts := judge.Facts{FileOnly: true, Incomplete: f.Incomplete, Cancelled: f.WasCancelled, Cached: f.Cached,
-		Client: u.client, Skipped: u.info.Skipped, MeanRepeats: u.dataset.MeanRepeats, Times: u.times,
+		Client: u.client, Skipped: u.info.Skipped, MeanRepeats: u.dataset.MeanRepeats, Times: f.Times,
 		Concurrency: u.asked.Concurrency, PrefillConcurrency: u.asked.PrefillConcurrency,
 		Streamed: u.asked.Streaming || !u.hasConfig}
 	if r := u.info.RateDocument; r != nil {

@@ -55,8 +55,8 @@ func SignsOf(r *Results) *Signs {
 	s := Signs{Replicas: replicasOf(r), LoopDelay: r.largest(loopDelays, "avg"), FastestScrape: fastestScrape(r)}
 	for i := range r.Families {
 		name := r.Families[i].Name
-		if strings.HasPrefix(name, "dynamo_frontend_") {
-			s.FrontEnd = "Dynamo"
+		if kind := frontEndOf(name); kind != "" {
+			s.FrontEnd = cmp.Or(s.FrontEnd, kind)
 			continue
 		}
 		for k := range ledgers {
@@ -108,7 +108,7 @@ func replicasOf(r *Results) []Replica {
 	}
 	for i := range r.Families {
 		f := &r.Families[i]
-		if f.Type != prom.Histogram || strings.HasPrefix(f.Name, "dynamo_frontend_") {
+		if f.Type != prom.Histogram || frontEndOf(f.Name) != "" {
 			continue
 		}
 		scale := 1.0

@@ -110,7 +110,7 @@ func (s *Stages) TTFT() ([]timesplit.Part, *timesplit.ServerTime) {
 	if f := s.FrontEnds; f != nil && f.TTFT != nil {
 		outer := serverTime(f.TTFT, 1)
 		s.around(&p, outer, whole != nil)
-		whole = outer
+		whole = longer(whole, outer)
 	}
 	return p.list, whole
 }
@@ -151,7 +151,16 @@ func (s *Stages) Latency() ([]timesplit.Part, *timesplit.ServerTime) {
 		p.add(timesplit.Decode, (f.Latency.Seconds-f.TTFT.Seconds)*1e3, f.Latency.Metric+" − "+f.TTFT.Metric)
 	}
 	s.around(&p, outer, whole != nil)
-	return p.list, outer
+	return p.list, longer(whole, outer)
+}
+
+// longer returns the time of the front ends, unless these stop their clocks before the engines do, as some do at the head
+// of a reply.
+func longer(engines, frontEnds *timesplit.ServerTime) *timesplit.ServerTime {
+	if engines != nil && engines.Milliseconds > frontEnds.Milliseconds {
+		return engines
+	}
+	return frontEnds
 }
 
 // engineLatency adds what the engines do for a request and returns how long that takes.

@@ -69,6 +69,14 @@ type stageTable struct {
 	frontEnd bool
 
 	ttft, latency, queue, prefill, decode, compute, details timed
+	// own are times of a front end around the engine, by their names.
+	own []ownTime
+}
+
+// ownTime is a time that a front end spends itself.
+type ownTime struct {
+	name string
+	at   timed
 }
 
 func histograms(names ...string) timed { return timed{names: names} }
@@ -102,6 +110,28 @@ var stageTables = []stageTable{
 	{kind: "Dynamo", prefixes: []string{"dynamo_frontend_"}, frontEnd: true,
 		ttft: histograms("time_to_first_token_seconds"), latency: histograms("request_duration_seconds"),
 		details: timed{names: []string{"stage_duration_seconds"}, label: "stage"}},
+	// The gateway of SGLang, smg, and its predecessor.
+	{kind: "SGLang router", prefixes: []string{"smg_router_", "sgl_router_"}, frontEnd: true,
+		ttft: histograms("ttft_seconds"), latency: histograms("request_duration_seconds")},
+	// The endpoint picker of llm-d and of the inference extension of the Gateway API, under its names so far.
+	{kind: "llm-d", prefixes: []string{"llm_d_epp_", "inference_objective_", "inference_extension_"}, frontEnd: true,
+		ttft: histograms("request_ttft_seconds"), latency: histograms("request_duration_seconds"),
+		own: []ownTime{{"flow control", histograms("flow_control_request_queue_duration_seconds")},
+			{"scheduler", histograms("scheduler_e2e_duration_seconds")}}},
+	{kind: "LiteLLM", prefixes: []string{"litellm_"}, frontEnd: true,
+		latency: histograms("request_total_latency_metric"),
+		own:     []ownTime{{"overhead", histograms("overhead_latency_metric")}}},
+}
+
+// frontEndOf returns the kind of the front end that a metric is of; "" where it is of none.
+func frontEndOf(name string) string {
+	for i := range stageTables {
+		t := &stageTables[i]
+		if t.frontEnd && slices.ContainsFunc(t.prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
+			return t.kind
+		}
+	}
+	return ""
 }
 
 // microseconds are Triton's counters of time.
@@ -143,6 +173,13 @@ func (t *stageTable) read(from stageReader) *Tier {
 			}
 		}
 		tier.Details = append(tier.Details, from.details(prefix, &t.details)...)
+		for i := range t.own {
+			of := &t.own[i]
+			known := slices.ContainsFunc(tier.Details, func(d NamedTime) bool { return d.Name == of.name })
+			if s := from.time(prefix, &of.at); s != nil && s.Count > 0 && !known {
+				tier.Details = append(tier.Details, NamedTime{of.name, *s})
+			}
+		}
 	}
 	if tier.empty() {
 		return nil

@@ -92,10 +92,33 @@ func TestStagesOfEachServer(t *testing.T) {
 			dynamo_frontend_stage_duration_seconds{stage="route"} 1/100
 			dynamo_frontend_stage_duration_seconds{stage="transport_roundtrip"} 16/100`,
 			"frontend 30 server 170 of 200", "decode 500 frontend 30 server 170 of 700"},
-		{"none", "other_requests 5", "", ""},
+		{"a router of SGLang alone", `
+			smg_router_ttft_seconds{router_type="grpc",model="m",endpoint="chat"} 20/100
+			smg_router_request_duration_seconds{router_type="grpc",model="m",endpoint="chat"} 70/100`,
+			"server 200 of 200", "decode 500 server 200 of 700"},
+		{"its predecessor", `
+			sgl_router_ttft_seconds{model_id="m"} 20/100
+			sgl_router_request_duration_seconds{model_id="m"} 70/100`, "server 200 of 200", "decode 500 server 200 of 700"},
+		{"llm-d's picker alone, with the old names beside the new ones", `
+			llm_d_epp_request_ttft_seconds{model_name="m"} 20/100
+			llm_d_epp_request_duration_seconds{model_name="m"} 70/100
+			llm_d_epp_flow_control_request_queue_duration_seconds{outcome="Dispatched"} 3/100
+			llm_d_epp_scheduler_e2e_duration_seconds 1/100
+			inference_objective_request_duration_seconds{model_name="m"} 70/100
+			inference_extension_scheduler_e2e_duration_seconds 1/100`,
+			"frontend 40 server 160 of 200", "decode 500 frontend 40 server 160 of 700"},
+		{"the picker of the inference extension", `
+			inference_objective_request_duration_seconds{model_name="m",target_model_name="m"} 70/100`, "", "server 700 of 700"},
+		{"LiteLLM alone", `
+			litellm_request_total_latency_metric{model="m"} 70/100
+			litellm_llm_api_latency_metric{model="m"} 68/100
+			litellm_overhead_latency_metric{model_group="m"} 2/100`, "", "frontend 20 server 680 of 700"},
+		{"the router of vLLM's production stack, which has gauges of means", `
+			vllm:avg_latency{server="http://a"} 3`, "none", ""},
+		{"none", "other_requests 5", "none", ""},
 	} {
 		s := stagesOf(t, nil, c.page)
-		if c.ttft == "" {
+		if c.ttft == "none" {
 			if s != nil {
 				t.Errorf("%s: %+v", c.name, s)
 			}
@@ -119,6 +142,27 @@ func written(parts []timesplit.Part, whole *timesplit.ServerTime) string {
 		words = append(words, fmt.Sprintf("of %g", math.Round(whole.Milliseconds*1e6)/1e6))
 	}
 	return strings.Join(words, " ")
+}
+
+// What a gateway takes is its time less that of the engines behind it. One that stops its clock before the engines do takes
+// none that is known.
+func TestStagesOfGatewaysAroundTheirEngines(t *testing.T) {
+	for name, c := range map[string]struct{ front, ttft, latency string }{
+		"SGLang router": {"smg_router_ttft_seconds 25/100\nsmg_router_request_duration_seconds 80/100",
+			"queue 120 prefill 50 frontend 80 of 250", "queue 120 prefill 50 decode 500 frontend 130 of 800"},
+		"at the head of the reply": {"sgl_router_request_duration_seconds 21/100", "queue 120 prefill 50 frontend 30 of 200",
+			"queue 120 prefill 50 decode 500 frontend 30 of 700"},
+		"LiteLLM": {"litellm_request_total_latency_metric 90/100\nlitellm_overhead_latency_metric 15/100",
+			"queue 120 prefill 50 frontend 30 of 200", "queue 120 prefill 50 decode 500 frontend 230 of 900"},
+	} {
+		s := stagesOf(t, nil, c.front, vllm)
+		if got := written(s.TTFT()); got != c.ttft {
+			t.Errorf("%s: first token %q, want %q", name, got, c.ttft)
+		}
+		if got := written(s.Latency()); got != c.latency {
+			t.Errorf("%s: latency %q, want %q", name, got, c.latency)
+		}
+	}
 }
 
 // A frontend has the engine's time in its own; without it, its transport to the engine and back is known.

@@ -148,6 +148,7 @@ func RenderSweepShort(w io.Writer, s *answer.Sweep, o Options) error {
 func (p *page) sweepRows(s *answer.Sweep) {
 	p.found(s)
 	p.loads(s)
+	p.cellTimes(s)
 	if len(s.Limits) > 0 {
 		within := 0
 		for i := range s.Cells {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"aiperf/internal/measure/timesplit"
+	"aiperf/internal/result/answer"
 	"aiperf/internal/result/summary"
 )
 
@@ -19,6 +20,15 @@ func (p *page) timeLine(r *summary.Result) {
 	if t == nil {
 		return
 	}
+	line := timeText(t)
+	if t.Note != "" {
+		line += "; " + t.Note
+	}
+	p.row("time", only(line))
+}
+
+// timeText says where the time to the first token went, or where that is not known that of the whole request.
+func timeText(t *timesplit.Times) string {
 	name, split := "TTFT", t.TTFT
 	if split == nil {
 		name, split = "latency", t.Latency
@@ -36,9 +46,27 @@ func (p *page) timeLine(r *summary.Result) {
 			words = append(words, of.Stage.Name()+" "+significant(of.Milliseconds))
 		}
 	}
-	line := name + " " + significant(split.Milliseconds) + " ms on average: " + strings.Join(words, " · ")
-	if t.Note != "" {
-		line += "; " + t.Note
+	return name + " " + significant(split.Milliseconds) + " ms on average: " + strings.Join(words, " · ")
+}
+
+// mostTimes is the number of cells whose times are shown.
+const mostTimes = 8
+
+// cellTimes appends where the time of each cell went.
+func (p *page) cellTimes(s *answer.Sweep) {
+	name, n := "time", 0
+	for i := range s.Cells {
+		t := s.Cells[i].Times
+		if t.OfTTFT() == nil && t.OfLatency() == nil {
+			continue
+		}
+		if n++; n > mostTimes {
+			continue
+		}
+		p.row(name, only(s.Cells[i].Label+": "+timeText(t)))
+		name = ""
 	}
-	p.row("time", only(line))
+	if n > mostTimes {
+		p.row("", only("and "+count(int64(n-mostTimes), "other cell")))
+	}
 }

@@ -2,10 +2,13 @@ package console
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/measure/timesplit"
+	"aiperf/internal/result/answer"
 	"aiperf/internal/result/summary"
 	"aiperf/internal/watch/servermetrics"
 )
@@ -38,5 +41,23 @@ func TestTheShortReportSaysWhereTheTimeWent(t *testing.T) {
 	r.Counts.Successes = 10
 	if text := report(); strings.Contains(text, "queue") {
 		t.Errorf("the server's times are of other requests:\n%s", text)
+	}
+}
+
+func TestTimesOfTheCellsOfASweep(t *testing.T) {
+	s := &answer.Sweep{Title: "m", Kind: "Sweep", Parameters: []answer.Parameter{{Name: "concurrency"}}}
+	for i := range 10 {
+		s.Cells = append(s.Cells, answer.Cell{Label: fmt.Sprint("concurrency ", i), Values: []any{i}, Runs: 1,
+			Times: &timesplit.Times{TTFT: timesplit.Fit(100, []timesplit.Part{{Stage: timesplit.Queue, Milliseconds: 60, Source: "m"}})}})
+	}
+	var out strings.Builder
+	if err := RenderSweepShort(&out, s, Options{Width: 120}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"time         concurrency 0: TTFT 100 ms on average: queue 60.0 · not known 40.0", "concurrency 7: TTFT",
+		"and 2 other cells"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
 	}
 }

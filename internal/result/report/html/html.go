@@ -25,7 +25,7 @@ import (
 	"aiperf/internal/watch/trust"
 )
 
-//go:embed assets/run.html assets/run.css assets/run.js
+//go:embed assets/split.css assets/run.html assets/run.css assets/run.js
 //go:embed assets/sweep.html assets/sweep.css assets/sweep.js
 //go:embed assets/comparison.html assets/comparison.css assets/comparison.js
 var assets embed.FS
@@ -71,7 +71,7 @@ func Render(r *summary.Result, run *Run) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := webpage.Content{Parts: webpage.Charts, Script: asset("run.js"), Data: d, Style: asset("run.css")}
+	c := webpage.Content{Parts: webpage.Charts, Script: asset("run.js"), Data: d, Style: asset("split.css") + asset("run.css")}
 	var out bytes.Buffer
 	err = execute(&out, "run.html", &v.Frame, c, v)
 	return out.Bytes(), err

@@ -18,7 +18,7 @@ import (
 func Sweep(w io.Writer, s *answer.Sweep) error {
 	v := newSweepView(s)
 	return execute(w, "sweep.html", &v.Frame, webpage.Content{Parts: webpage.Charts | webpage.Points | webpage.Sorted,
-		Script: asset("sweep.js"), Data: newSweepData(s, v.charts()), Style: asset("sweep.css")}, v)
+		Script: asset("sweep.js"), Data: newSweepData(s, v.charts()), Style: asset("split.css") + asset("sweep.css")}, v)
 }
 
 // sweepView is what the template of sweeps shows.
@@ -41,6 +41,8 @@ type sweepView struct {
 	Judged bool
 	// Limited reports that there are limits.
 	Limited bool
+	// Times are where the time of the cells went; nil where that is not known.
+	Times   *cellTimesView
 	Columns []column
 	Rows    []cellRow
 	// Marked reports that points have the letters K and R, Doubtful that cells were limited by the client.
@@ -138,6 +140,7 @@ func newSweepView(s *answer.Sweep) *sweepView {
 		}
 	}
 	v.Search = searchRows(s)
+	v.Times = newCellTimesView(s)
 	return v
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/testkit"
+	"aiperf/internal/measure/timesplit"
 	"aiperf/internal/result/answer"
 )
 
@@ -294,5 +295,25 @@ func TestPageOfManyCellsIsBounded(t *testing.T) {
 	}
 	if page := pageOf(t, "many", s); len(page) > 8<<20 {
 		t.Errorf("%d bytes", len(page))
+	}
+}
+
+// Each load has a bar of its stages, as long as its part of the longest.
+func TestSweepPageSaysWhereTheTimeWent(t *testing.T) {
+	s := sweepOfTwo()
+	part := func(ms float64) []timesplit.Part {
+		return []timesplit.Part{{Stage: timesplit.Queue, Milliseconds: ms, Source: "m"}}
+	}
+	s.Cells[0].Times = &timesplit.Times{TTFT: timesplit.Fit(50, part(10))}
+	s.Cells[1].Times = &timesplit.Times{TTFT: timesplit.Fit(200, part(150))}
+	page := pageOf(t, "times", s)
+	for _, want := range []string{"Where the time went", `class="t-queue" x="0.0" y="0" width="50.0"`,
+		`class="t-queue" x="0.0" y="0" width="750.0"`, `class="t-unknown" x="750.0" y="0" width="250.0"`, "not known 50.0"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if strings.Contains(pageOf(t, "without", sweepOfTwo()), "Where the time went") {
+		t.Error("a page of cells whose times are not known has their section")
 	}
 }

@@ -159,7 +159,7 @@ func runCapacity(env *command.Env, args []string) error {
 	o := newCapacityFlags()
 	table := o.table()
 	if flags.WantsHelp(args) {
-		fmt.Fprint(env.Terminal.Out, table.Help())
+		env.Terminal.Help(table.Help())
 		return nil
 	}
 	env.HideSecrets(args)

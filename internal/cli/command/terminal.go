@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	safe "aiperf/internal/base/terminal"
+	"aiperf/internal/config/flags"
 )
 
 // Terminal is where the program talks to the user.
@@ -52,6 +53,9 @@ func isCI(env func(string) (string, bool)) bool {
 
 // Width is the width of the terminal that the output goes to, in columns; 0 when it goes elsewhere.
 func (t *Terminal) Width() int { return columns(t.OutFile, t.OutTTY) }
+
+// Help prints a help text, in lines that fit into the terminal.
+func (t *Terminal) Help(text string) { fmt.Fprint(t.Out, flags.Fitted(text, t.Width())) }
 
 // ErrWidth is width for the error output.
 func (t *Terminal) ErrWidth() int { return columns(t.errFile, t.ErrTTY) }

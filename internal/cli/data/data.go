@@ -46,7 +46,7 @@ func runData(e *command.Env, args []string) error {
 	var o dataOptions
 	table := o.table()
 	if flags.WantsHelp(args) {
-		fmt.Fprint(e.Terminal.Out, table.Help())
+		e.Terminal.Help(table.Help())
 		return nil
 	}
 	e.HideSecrets(args)

@@ -34,10 +34,10 @@ func Fitted(text string, columns int) string {
 // continues reports whether a line is the rest of the one before it, which was broken since its next word had no room.
 func continues(before, line string) bool {
 	word, _, _ := strings.Cut(strings.TrimLeft(line, " "), " ")
-	const slack = 20                                         // texts of which people wrote the lines are narrower
 	if strings.HasSuffix(before, "\\") || word == "aiperf" { // commands
 		return false
 	}
+	const slack = 20 // texts of which people wrote the lines are narrower
 	return word != "" && hanging(before) == leading(line) && leading(before) == leading(line) &&
 		terminal.Width(before)+1+terminal.Width(word) > HelpWidth-slack
 }

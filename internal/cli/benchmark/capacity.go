@@ -159,7 +159,7 @@ func runCapacity(env *command.Env, args []string) error {
 	o := newCapacityFlags()
 	table := o.table()
 	if flags.WantsHelp(args) {
-		env.Terminal.Help(table.Help())
+		env.Terminal.Fitted(table.Help())
 		return nil
 	}
 	env.HideSecrets(args)

@@ -36,7 +36,7 @@ Exit codes: 0 finished (some requests may have failed); 1 usage or start-up erro
 results, a file that could not be written, or all requests failed; 3 a condition of --fail-if is
 met; 4 --require-valid was given and the verdict is not valid; 130 second Ctrl-C; 143 SIGTERM.
 `)
-	e.Terminal.Help(w.String())
+	e.Terminal.Fitted(w.String())
 }
 
 // facts are the default, the limits and the state of a flag in words.

@@ -47,7 +47,7 @@ func (e *Env) HideSecrets(args []string) {
 // returns [ErrHelp].
 func (e *Env) Parse(t *flags.Table, args []string) (words []string, err error) {
 	if flags.WantsHelp(args) {
-		e.Terminal.Help(t.Help())
+		e.Terminal.Fitted(t.Help())
 		return nil, ErrHelp
 	}
 	return t.Parse(args)

@@ -54,8 +54,8 @@ func isCI(env func(string) (string, bool)) bool {
 // Width is the width of the terminal that the output goes to, in columns; 0 when it goes elsewhere.
 func (t *Terminal) Width() int { return columns(t.OutFile, t.OutTTY) }
 
-// Help prints a help text, in lines that fit into the terminal.
-func (t *Terminal) Help(text string) { fmt.Fprint(t.Out, flags.Fitted(text, t.Width())) }
+// Fitted prints a text in lines that fit into the terminal, broken between words.
+func (t *Terminal) Fitted(text string) { fmt.Fprint(t.Out, flags.Fitted(text, t.Width())) }
 
 // ErrWidth is width for the error output.
 func (t *Terminal) ErrWidth() int { return columns(t.errFile, t.ErrTTY) }

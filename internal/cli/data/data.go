@@ -46,7 +46,7 @@ func runData(e *command.Env, args []string) error {
 	var o dataOptions
 	table := o.table()
 	if flags.WantsHelp(args) {
-		e.Terminal.Help(table.Help())
+		e.Terminal.Fitted(table.Help())
 		return nil
 	}
 	e.HideSecrets(args)

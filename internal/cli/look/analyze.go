@@ -43,7 +43,7 @@ func runAnalyze(e *command.Env, args []string) error {
 		}
 	}
 	if flags.WantsHelp(args) {
-		e.Terminal.Help(analyzeHelp)
+		e.Terminal.Fitted(analyzeHelp)
 		return nil
 	}
 	return errors.New("no analysis given: aiperf analyze swim-lane RUN_DIR, or aiperf analyze " +

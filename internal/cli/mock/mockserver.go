@@ -326,7 +326,7 @@ func (o *Options) Parse(args []string, env func(string) (string, bool)) error {
 func runMockServer(e *command.Env, args []string) error {
 	var options Options
 	if flags.WantsHelp(args) {
-		e.Terminal.Help(options.Table().Help())
+		e.Terminal.Fitted(options.Table().Help())
 		return nil
 	}
 	if err := options.Parse(args, e.LookupEnv); err != nil {

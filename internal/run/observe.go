@@ -163,12 +163,7 @@ func (f *followers) computeFigures(nowNS int64) {
 	if every == 0 || nowNS < f.figuresDueNS {
 		return
 	}
-	// The first figures come soon, so that short runs show some; then the time doubles up to what was asked for.
-	if passed := f.figuresDueNS - f.startNS; passed < every {
-		f.figuresDueNS += min(passed, every-passed)
-	} else {
-		f.figuresDueNS += every
-	}
+	f.figuresDueNS += untilFigures(f.figuresDueNS-f.startNS, every)
 	seen := f.records.profiling.Snapshot()
 	if seen.Requests() == 0 {
 		return
@@ -182,6 +177,15 @@ func (f *followers) computeFigures(nowNS int64) {
 		f.figures.Servers = ServerFigures(f.servers.collector.Store().Live(f.servers.mark.Load()))
 	}
 	f.figuresDueNS = max(f.figuresDueNS, f.affordable(nowNS))
+}
+
+// untilFigures returns the time to the next figures of a run that has gone on for a while: the first ones come soon, so that
+// short runs show some, then the time doubles up to what was asked for, whose multiples are then met.
+func untilFigures(passed, every int64) int64 {
+	if passed < every {
+		return min(passed, every-passed)
+	}
+	return every
 }
 
 // affordable returns when something may be computed again whose computation began at an instant and ends now.

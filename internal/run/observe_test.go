@@ -271,3 +271,19 @@ func TestRealtimeBlocksInTheLog(t *testing.T) {
 		}
 	}
 }
+
+// Short runs have figures, too, and long ones have them when they were asked for.
+func TestTheFirstFiguresComeSoon(t *testing.T) {
+	for _, c := range []struct {
+		every time.Duration
+		want  []int64 // seconds
+	}{{5 * time.Second, []int64{1, 2, 4, 5, 10, 15}}, {30 * time.Second, []int64{1, 2, 4, 8, 16, 30, 60}}, {time.Second, []int64{1, 2, 3}}} {
+		at := int64(firstFigures)
+		for i, want := range c.want {
+			if at != want*int64(time.Second) {
+				t.Errorf("every %s: figures %d after %s, want %d s", c.every, i, time.Duration(at), want)
+			}
+			at += untilFigures(at, int64(c.every))
+		}
+	}
+}

@@ -15,9 +15,9 @@ import (
 
 // bench runs situations.
 type bench struct {
-	aiperf, dynamo string
-	root, runs     string
-	first          []string // before a command that has priority
+	aiperf, dynamo, vllm string
+	root, runs           string
+	first                []string // before a command that has priority
 }
 
 // bound is the longest that a run may take.
@@ -27,18 +27,32 @@ const bound = 90 * time.Second
 type arranged struct {
 	urls, pages []string
 	flags       []string // of the client
+	wait        func()   // until what was started has ended; nil = it ends by itself
 }
 
 // one arranges a situation, runs the client and returns what it says, with the figures that show the situation.
 func (b *bench) one(ctx context.Context, s *situation) (v verdict, shown string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*bound)
+	limit := 2 * bound
+	if s.vllm != nil {
+		limit += vllmStart
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var a arranged
-	if s.dynamo != nil {
+	switch {
+	case s.vllm != nil:
+		a, err = b.startVLLM(ctx, s.vllm)
+	case s.dynamo != nil:
 		a, err = b.startDynamo(ctx, s.dynamo)
-	} else {
+	default:
 		a, err = b.startMocks(ctx, s)
 	}
+	defer func() {
+		if a.wait != nil {
+			cancel()
+			a.wait()
+		}
+	}()
 	if err != nil {
 		return v, "", err
 	}
@@ -68,7 +82,7 @@ func (b *bench) profile(ctx context.Context, s *situation, a arranged, flags, di
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	args := []string{"profile", "--streaming", "--artifact-dir", dir, "--ui", "none"}
-	if s.dynamo == nil {
+	if s.mock() {
 		args = append(args, "--model", "mock-model", "--extra-inputs", "ignore_eos:true", "--tokenizer", "builtin")
 	}
 	for _, url := range a.urls {

@@ -1,6 +1,6 @@
 // Command why arranges situations whose cause is known and compares what aiperf profile says of them.
 //
-//	go run ./bench/why [-aiperf PATH] [-only NAME,…] [-held] [-healthy] [-dynamo DIR] [-keep DIR]
+//	go run ./bench/why [-aiperf PATH] [-only NAME,…] [-held] [-healthy] [-dynamo DIR] [-vllm DIR] [-keep DIR]
 //
 // Each situation is a server, or several, with one thing wrong, and a load that meets it: the mock server in the state
 // that its options describe, behind a slow network where that is the cause, or NVIDIA Dynamo's mocker. A row of the
@@ -9,7 +9,7 @@
 // program, and of the client: they show that the situation is what its name says.
 //
 // The situations of -held are a set apart: they are not looked at while rules are written. Those of -healthy have no
-// cause, and no finding may be a warning.
+// cause, and no finding may be a warning. Those of -vllm are on a real engine, which takes minutes to start.
 package main
 
 import (
@@ -28,8 +28,8 @@ import (
 
 // options are the flags.
 type options struct {
-	aiperf, only, dynamo, keep string
-	held, healthy, list        bool
+	aiperf, only, dynamo, vllm, keep string
+	held, healthy, list              bool
 }
 
 func main() {
@@ -40,6 +40,8 @@ func main() {
 	flag.BoolVar(&o.healthy, "healthy", false, "the ten without a cause, and only these")
 	flag.StringVar(&o.dynamo, "dynamo", "",
 		"folder with Dynamo's environment (venv, tiny); without it its situations are left out")
+	flag.StringVar(&o.vllm, "vllm", "",
+		"folder with vLLM's environment (venv, tiny): the situations on vLLM, and only these")
 	flag.StringVar(&o.keep, "keep", "", "folder for the runs' folders (default: one that is removed)")
 	flag.BoolVar(&o.list, "list", false, "print the situations and end")
 	flag.Parse()
@@ -55,6 +57,8 @@ func main() {
 func (o *options) chosen() []situation {
 	set := open()
 	switch {
+	case o.vllm != "":
+		set = onVLLM()
 	case o.held:
 		set = held()
 	case o.healthy:
@@ -90,7 +94,7 @@ func run(ctx context.Context, o options) error {
 	if o.keep != "" {
 		runs = o.keep
 	}
-	b := bench{aiperf: o.aiperf, dynamo: o.dynamo, root: root, runs: runs, first: realTime()}
+	b := bench{aiperf: o.aiperf, dynamo: o.dynamo, vllm: o.vllm, root: root, runs: runs, first: realTime()}
 	if b.aiperf, err = filepath.Abs(b.aiperf); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type situation struct {
 	servers []string
 	network *network
 	dynamo  *dynamo
+	vllm    *vllm
 	// client are the options of aiperf profile; env its further environment.
 	client string
 	env    []string
@@ -63,6 +64,9 @@ var (
 		{"°C", "DCGM_FI_DEV_GPU_TEMP", largest}, {"MiB used", "DCGM_FI_DEV_FB_USED", largest},
 		{"MiB", "DCGM_FI_DEV_FB_TOTAL", largest}}
 )
+
+// mock reports whether the servers are the mock server.
+func (s *situation) mock() bool { return s.dynamo == nil && s.vllm == nil }
 
 // expected returns the cause as the table shows it.
 func (s *situation) expected() string {

@@ -12,10 +12,10 @@ import (
 
 func TestThirtySituationsHaveACauseAndTenNone(t *testing.T) {
 	names := map[string]bool{}
-	for _, set := range [][]situation{open(), held(), healthy()} {
+	for _, set := range [][]situation{open(), held(), healthy(), onVLLM()} {
 		for _, s := range set {
 			if names[s.name] || s.healthy == (len(s.causes) > 0) || s.healthy == (len(s.advice) > 0) ||
-				(s.dynamo == nil) == (len(s.servers) == 0) || len(s.figures) == 0 && s.name != "sglang" {
+				s.mock() == (len(s.servers) == 0) || len(s.figures) == 0 && s.name != "sglang" {
 				t.Errorf("%+v", s)
 			}
 			names[s.name] = true

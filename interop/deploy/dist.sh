@@ -112,7 +112,7 @@ for run in sliced plain; do
     slices=
     [ $run = plain ] || slices='--slice-duration 0.2'
     # shellcheck disable=SC2086 # none or two words
-    "$made/fresh/bin/aiperf" profile --model mock-model --tokenizer builtin --url "$url" --streaming --request-count 20 $slices \
+    "$made/fresh/bin/aiperf" profile --model mock-model --tokenizer builtin --url "$url" --streaming --concurrency 10 --osl 20 --request-count 20 $slices \
         --artifact-dir "$made/$run" >"$made/served.txt" 2>&1 || { cat "$made/served.txt"; fail 'the run of the wheel'; }
 done
 stop

@@ -41,6 +41,7 @@ var pages = map[string]map[string]string{
 	"docs/gpu-telemetry.md":   nil,
 	"docs/guide.md":           nil,
 	"docs/html-report.md":     nil,
+	"docs/install.md":         nil,
 	"docs/kubernetes.md":      nil,
 	"docs/live.md":            nil,
 	"docs/mock-server.md":     nil,

@@ -104,14 +104,19 @@ python3 -m venv "$made/fresh"
 "$made/fresh/bin/python" -m aiperf_go licenses | diff -q - "$made/licenses" >/dev/null || fail 'the licences of the wheel'
 "$made/fresh/bin/pip" show -f aiperf-go >"$made/show.txt"
 grep -q 'licenses/THIRD_PARTY_LICENSES.txt' "$made/show.txt" || fail 'the wheel lacks the licences'
-(cd "$made" && fresh/bin/python -m aiperf_go demo --request-count 20 --slice-duration 0.2 --artifact-dir whole >demo.txt 2>&1) ||
+(cd "$made" && fresh/bin/python -m aiperf_go demo --request-count 20 --artifact-dir whole >demo.txt 2>&1) ||
     { cat "$made/demo.txt"; fail 'the demo of the wheel'; }
 ln -sf "$made/archive/aiperf" "$cache/aiperf"
 mock_server "$made/mock.log"
-"$made/fresh/bin/aiperf" profile --model mock-model --tokenizer builtin --url "$url" --streaming --request-count 20 \
-    --artifact-dir "$made/served" >"$made/served.txt" 2>&1 || { cat "$made/served.txt"; fail 'the run of the wheel'; }
+for run in sliced plain; do
+    slices=
+    [ $run = plain ] || slices='--slice-duration 0.2'
+    # shellcheck disable=SC2086 # none or two words
+    "$made/fresh/bin/aiperf" profile --model mock-model --tokenizer builtin --url "$url" --streaming --concurrency 10 --osl 20 --request-count 20 $slices \
+        --artifact-dir "$made/$run" >"$made/served.txt" 2>&1 || { cat "$made/served.txt"; fail 'the run of the wheel'; }
+done
 stop
 PYTHONPATH=$(echo "$made"/fresh/lib/python3*/site-packages) PYTHONDONTWRITEBYTECODE=1 \
-    "$cache/venv/bin/python" frames.py "$made/whole" "$made/served"
+    "$cache/venv/bin/python" frames.py "$made/sliced" "$made/plain"
 
 say "every file for linux/$arch is version $version, has its licences and ran the demo with nothing else there"

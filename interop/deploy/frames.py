@@ -1,5 +1,5 @@
-"""The module of the wheel reads the folders of runs into frames: frames.py SLICED SERVED, a run with slices of time, and one
-against a server with metrics."""
+"""The module of the wheel reads the folders of runs into frames: frames.py SLICED PLAIN, two runs against a server
+with metrics, the first with slices of time."""
 
 import json
 import sys
@@ -8,7 +8,7 @@ import aiperf_go
 import pandas
 import polars
 
-sliced, served = sys.argv[1:]
+sliced, plain = sys.argv[1:]
 with open(f"{sliced}/profile_export_aiperf.json") as file:
     latency = json.load(file)["request_latency"]
 for name, library in (("pandas", pandas), ("polars", polars)):
@@ -23,12 +23,13 @@ for name, library in (("pandas", pandas), ("polars", polars)):
     assert run.units()["request_latency"] == latency["unit"] == "ms"
     slices = run.timeslices()
     assert {"timeslice_index", "start_ns", "metric", "avg"} <= set(slices.columns) and len(slices) > 10, slices
-    other = aiperf_go.load(served, frames=name)
-    series = other.server_metrics()
+    series = run.server_metrics()
     assert "vllm:num_requests_running" in series["metric"].to_list(), series
-    over_time = other.server_metrics_over_time()
+    over_time = run.server_metrics_over_time()
     assert "start_ns" in over_time.columns, over_time
-    for read, option in ((run.cells, "sweep"), (other.timeslices, "--slice-duration")):
+    other = aiperf_go.load(plain, frames=name)
+    for read, option in ((run.cells, "sweep"), (other.timeslices, "--slice-duration"),
+                         (other.server_metrics_over_time, "--slice-duration")):
         try:
             read()
         except FileNotFoundError as e:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"aiperf/tools/oci"
@@ -186,16 +188,20 @@ func (r *release) writePlatform(dir string, p programs.Platform) ([]byte, error)
 			files = append(files, func() (string, []byte, error) { return r.systemPackage(format, p, binaries) })
 		}
 	}
-	for _, f := range files {
-		name, data, err := f()
-		if err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			return nil, err
-		}
+	// Packing takes as long as building; each file is packed on a processor of its own.
+	var packing sync.WaitGroup
+	errs := make([]error, len(files))
+	for i, f := range files {
+		packing.Go(func() {
+			name, data, err := f()
+			if err == nil {
+				err = os.WriteFile(filepath.Join(dir, name), data, 0o644)
+			}
+			errs[i] = err
+		})
 	}
-	return code, nil
+	packing.Wait()
+	return code, errors.Join(errs...)
 }
 
 // name is what the names of the files of a platform begin with.

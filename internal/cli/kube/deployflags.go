@@ -39,7 +39,8 @@ func (o *Deploy) deployment() []flags.Flag {
 	return []flags.Flag{
 		flags.Value("name", "NAME", "name of the benchmark: a DNS label of at most 40 characters [default: made up]",
 			command.NonEmpty(&o.name)),
-		flags.Value("image", "IMAGE", "image of aiperf [default: "+imageVariable+", else "+DefaultImage+"]", func(v string) error {
+		flags.Value("image", "IMAGE", "image of aiperf [default: "+imageVariable+", else aiperf: with the version "+
+			"of this program]", func(v string) error {
 			if strings.TrimSpace(v) == "" {
 				return errors.New("the value is blank")
 			}

@@ -104,6 +104,9 @@ class Run:
             for series in metric.get("series", []):
                 head = _series_head(name, metric, series)
                 rows += [{**head, **_packed(piece)} for piece in series.get("timeslices", [])]
+        if not rows:
+            raise FileNotFoundError(f"{self._path('server metrics')} has no slices of time: --slice-duration SECONDS "
+                                    "writes them")
         return self._frame(rows)
 
     def gpu_telemetry(self):

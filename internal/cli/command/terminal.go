@@ -57,7 +57,7 @@ func (t *Terminal) Width() int { return columns(t.OutFile, t.OutTTY) }
 // TextWidth is the width of texts to read, in columns: that of the terminal within limits, else a fixed one.
 func (t *Terminal) TextWidth() int {
 	if n := t.Width(); n > 0 {
-		return min(max(n, leastPanel), flags.MostHelpWidth)
+		return min(max(n, flags.HelpWidth/2), flags.MostHelpWidth)
 	}
 	return flags.HelpWidth
 }

@@ -19,13 +19,13 @@ import (
 	"aiperf/internal/result/report"
 )
 
-// manual are the templates of the manual.
-const manual = "../../docs/plugins"
+// templates are the templates of the manual.
+const templates = "../../docs/plugins"
 
 // template is the folder of a template, ready to be used.
 func template(t *testing.T, language string) string {
 	t.Helper()
-	dir := filepath.Join(manual, language)
+	dir := filepath.Join(templates, language)
 	if language != "go" {
 		if _, err := exec.LookPath("python3"); err != nil {
 			t.Skip(err)
@@ -136,7 +136,7 @@ func TestTemplatesOfPlugins(t *testing.T) {
 func TestTemplatesOfPluginsAreShort(t *testing.T) {
 	t.Parallel()
 	for file, most := range map[string]int{"python/plugin.py": 50, "go/main.go": 100} {
-		text, err := os.ReadFile(filepath.Join(manual, file))
+		text, err := os.ReadFile(filepath.Join(templates, file))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -261,7 +261,6 @@ func TestSearchOfTheDocumentationHasTheBestPlaceFirst(t *testing.T) {
 		"gpu telemetry":  "gpu-telemetry",
 		"public-dataset": "public-datasets",
 		"server metrics": "server-metrics",
-		"kubernetes pod": "kubernetes",
 		"compare runs":   "results",
 	} {
 		got := outputOf(t, append([]string{"docs", "--"}, strings.Fields(words)...)...)

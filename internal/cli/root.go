@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/accuracy/sandbox"
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/manual"
+	"aiperf/internal/base/suggest"
 	"aiperf/internal/cli/benchmark"
 	"aiperf/internal/cli/chat"
 	"aiperf/internal/cli/command"
@@ -166,7 +167,11 @@ func searchHelp(e *command.Env, words []string) error {
 	if b.Len() == 0 {
 		return command.Unknown(words[0], commands())
 	}
-	e.HelpText(fmt.Sprintf("Flags that have or mention %q:\n%s\nThe documentation: %s\n", query, b.String(),
+	meant := ""
+	if near := suggest.Nearest(query, strings.Split(command.Names(commands()), ", ")); near != "" {
+		meant = fmt.Sprintf("There is no command %q; did you mean %s?\n\n", query, near)
+	}
+	e.HelpText(meant + fmt.Sprintf("Flags that have or mention %q:\n%s\nThe documentation: %s\n", query, b.String(),
 		manual.Page(query)))
 	return nil
 }

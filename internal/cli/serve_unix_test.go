@@ -82,7 +82,9 @@ func TestTrapServerEndsHoweverWeEnd(t *testing.T) {
 			for _, pid := range pids {
 				ended(t, pid)
 			}
-			if out, err := exec.Command("aiperf", "quick", url).CombinedOutput(); err == nil ||
+			quick := exec.Command("aiperf", "quick", url)
+			quick.Dir = dir
+			if out, err := quick.CombinedOutput(); err == nil ||
 				!strings.Contains(string(out), "Cannot connect") {
 				t.Errorf("something still listens: %s", out)
 			}

@@ -19,7 +19,7 @@ import (
 	"aiperf/internal/result/report"
 )
 
-// templates are those of the manual.
+// templates are the templates of the manual.
 const templates = "../../docs/plugins"
 
 // template is the folder of a template, ready to be used.

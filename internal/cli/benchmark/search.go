@@ -86,8 +86,7 @@ func (s *several) runSearch() ([]series.Run, bool, error) {
 	plan.Told = func(p *loop.Proposal, _ *series.Cell, own []series.Run) {
 		s.course.Judge(own, s.search.LastVerdict())
 		if study := s.asked.study; study != nil {
-			line := study.Line(p.Iteration+1, p.Point[0], &own[0], s.search.LastVerdict() == "met")
-			s.Terminal.Fitted(line + "\n")
+			s.Terminal.Print(study.Line(p.Iteration+1, p.Point[0], &own[0], s.search.LastVerdict() == "met"))
 			return
 		}
 		fmt.Fprintf(s.Terminal.Out, "[search iter %d] %s\n", p.Iteration, s.search.Last())

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"strings"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config/flags"
@@ -27,7 +29,17 @@ func (e *Env) Show(err error) {
 	if errors.As(err, &titled) {
 		title = titled.PanelTitle()
 	}
-	e.Terminal.Panel(title, e.Shown(e.Redactor.URL(err.Error())))
+	e.Terminal.Panel(title, e.Shown(e.Redactor.URL(inWords(err))))
+}
+
+// inWords is the text of an error; where a file is missing it says so, rather than the name of the system call.
+func inWords(err error) string {
+	text := err.Error()
+	var file *fs.PathError
+	if errors.As(err, &file) && errors.Is(file, fs.ErrNotExist) {
+		text = strings.ReplaceAll(text, file.Error(), file.Path+" does not exist")
+	}
+	return text
 }
 
 // Finish prints the error with which a command ended, if it did, and returns the exit code for it.

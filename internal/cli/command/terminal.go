@@ -57,7 +57,7 @@ func (t *Terminal) Width() int { return columns(t.OutFile, t.OutTTY) }
 // TextWidth is the width of texts to read, in columns: that of the terminal within limits, else a fixed one.
 func (t *Terminal) TextWidth() int {
 	if n := t.Width(); n > 0 {
-		return min(max(n, leastPanel), flags.MostHelpWidth)
+		return min(max(n, flags.HelpWidth/2), flags.MostHelpWidth)
 	}
 	return flags.HelpWidth
 }
@@ -77,12 +77,16 @@ func columns(f *os.File, terminal bool) int {
 }
 
 // Say prints a line on the error output, on a terminal in rows that fit it.
-func (t *Terminal) Say(line string) {
-	rows := []string{line}
-	if n := t.ErrWidth(); n > leastPanel {
-		rows = safe.Wrap(line, n)
+func (t *Terminal) Say(line string) { WriteLines(t.Err, fitting(line, t.ErrWidth())) }
+
+// Print is Say on the output.
+func (t *Terminal) Print(line string) { WriteLines(t.Out, fitting(line, t.Width())) }
+
+func fitting(line string, columns int) []string {
+	if columns > leastPanel {
+		return safe.Wrap(line, columns)
 	}
-	WriteLines(t.Err, rows)
+	return []string{line}
 }
 
 // panelWidth is the width of the widest panel, leastPanel that of the narrowest.

@@ -84,17 +84,6 @@ func (p *page) title() string {
 	return p.sections[0].title
 }
 
-// lead is the first paragraph of the page.
-func (p *page) lead() string {
-	if len(p.sections) == 0 {
-		return ""
-	}
-	_, body, _ := strings.Cut(p.text[p.sections[0].begin:p.sections[0].end], "\n")
-	body, _, _ = strings.Cut(strings.TrimSpace(body), "\n\n")
-	sentence, _, _ := strings.Cut(plain(strings.Join(strings.Fields(body), " ")), ". ")
-	return strings.TrimSuffix(sentence, ".")
-}
-
 // find finds a page by its name, which may be that of its file.
 func find(list []page, word string) (page, bool) {
 	word = strings.ToLower(strings.TrimSuffix(path.Base(strings.ReplaceAll(word, "_", "-")), ".md"))

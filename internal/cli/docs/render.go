@@ -272,9 +272,7 @@ func (r *renderer) row(row []string, widths []int, head bool) {
 func (r *renderer) records(rows [][]string) {
 	names := rows[0]
 	for _, row := range rows[1:] {
-		for _, part := range wrap(row[0], r.width) {
-			r.out = append(r.out, part)
-		}
+		r.out = append(r.out, wrap(row[0], r.width)...)
 		for c := 1; c < len(row); c++ {
 			if strings.TrimSpace(row[c]) == "" {
 				continue

@@ -32,7 +32,7 @@ type gateOptions struct{ conditions []string }
 func (o *gateOptions) table() *flags.Table {
 	return &flags.Table{Command: "gate", Page: "results", Examples: []flags.Example{
 		{For: "exit code 3 if the server is too slow", Command: "aiperf gate artifacts/RUN --fail-if 'ttft:p99>250ms' --fail-if 'request_error_rate>1%'"},
-		{For: "on the answer of a sweep", Command: "aiperf gate artifacts/SWEEP --fail-if 'max_goodput<10'"},
+		{For: "on the answer of a sweep", Command: "aiperf gate artifacts/SWEEP --fail-if 'failed_runs>0'"},
 	},
 		About: gateHelp, Flags: []flags.Flag{
 			flags.Value("fail-if", "CONDITION", "the result is a failure if it is like this: TAG[:STAT]OP NUMBER[UNIT], "+

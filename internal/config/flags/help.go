@@ -143,10 +143,7 @@ func (t *Table) short(p *page) {
 		}
 		p.heading(s.Title + ":")
 		for _, l := range lines[i] {
-			if room := p.width - column; len([]rune(l.brief)) > room {
-				l.brief = terminal.Cut(l.brief, room, "…")
-			}
-			p.row(l.head, l.brief, column)
+			p.row(l.head, cut(l.brief, p.width-column), column)
 		}
 	}
 	if t.ShortFooter != "" {
@@ -243,6 +240,19 @@ func (f *Flag) brief() string {
 	}
 	text, _, _ := strings.Cut(strings.ReplaceAll(f.Help, "\n", " "), ". ")
 	return strings.TrimSuffix(text, ".")
+}
+
+// cut shortens an explanation to a width: to its beginning, where that says something by itself.
+func cut(text string, room int) string {
+	if terminal.Width(text) <= room {
+		return text
+	}
+	for _, end := range []string{" [default", "; ", " (", ": "} {
+		if begin, _, found := strings.Cut(text, end); found && len(begin) >= 8 && terminal.Width(begin) <= room {
+			return begin
+		}
+	}
+	return terminal.Cut(text, room, "…")
 }
 
 // briefValue is the name of a value where there is little room.

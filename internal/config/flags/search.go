@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"aiperf/internal/base/suggest"
-	"aiperf/internal/base/terminal"
 )
 
 // HelpWords finds the question of arguments that ask for help: the words behind --help or -h, up to the next flag.
@@ -211,7 +210,7 @@ func (p *page) briefs(entries []Entry) {
 	column = max(column, 12)
 	for _, e := range entries {
 		text, _, _ := strings.Cut(e.Help, ". ")
-		p.row(e.Name, terminal.Cut(strings.TrimSuffix(text, "."), p.width-column, "…"), column)
+		p.row(e.Name, cut(strings.TrimSuffix(text, "."), p.width-column), column)
 	}
 }
 

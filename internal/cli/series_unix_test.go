@@ -129,7 +129,7 @@ func TestInterruptBetweenRuns(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			p := startProfile(t, mock(t), "--osl", "2", "--request-count", "2", "--num-profile-runs", "3",
-				"--profile-run-cooldown-seconds", "3600")
+				"--profile-run-cooldown-seconds", "3600", "--report", "full")
 			p.waitFor("Log File: ")
 			p.signal(c.signal)
 			p.ends(c.code)

@@ -119,6 +119,7 @@ func partial(base *config.Run, runs []series.Run) int {
 func consoleOptions(e *command.Env, base *config.Run) console.Options {
 	t := e.Terminal
 	return console.Options{Width: console.Width(t.OutTTY, t.Width(), base.Env.UI.ConsoleExportWidth),
+		Whole:  console.Whole(base.Endpoint.Type, base.Endpoint.Streaming),
 		Styles: t.OutTTY && t.Colour, Screen: t.OutTTY, ASCII: !console.Braille(os.Getenv)}
 }
 

@@ -168,3 +168,25 @@ func TestHeldCreditReturnsWhenTheRunEnds(t *testing.T) {
 		}
 	})
 }
+
+// A run that never reached its server is known by its first error; one that did, once, is none.
+func TestNeverReached(t *testing.T) {
+	t.Parallel()
+	var none *dispatch.Reachability
+	if none.Never() != nil {
+		t.Error("nobody observes it")
+	}
+	var reasons []error
+	r := newReachability(&reasons)
+	if r.Never() != nil {
+		t.Error("nothing failed yet")
+	}
+	r.Observe(refusal(time.Second))
+	if first := r.Never(); first == nil || first.Message != "connection refused" {
+		t.Errorf("the first error is %v", first)
+	}
+	r.Observe(&client.Exchange{EndNS: int64(2 * time.Second), SentNS: 1, Status: 200, Responses: 1})
+	if first := r.Never(); first != nil {
+		t.Errorf("it was reached, and has %v", first)
+	}
+}

@@ -70,6 +70,8 @@ type Options struct {
 	Dir string
 	// Earlier says what became of the results of earlier runs; "" where there were none.
 	Earlier string
+	// Whole reports that the replies of a sweep's runs came whole though they could have been streamed.
+	Whole bool
 	// Part leaves out of the short report what the report of a series says at its end.
 	Part bool
 	// More are the last lines of the short report.

@@ -123,7 +123,7 @@ func TestReportGolden(t *testing.T) {
 	testkit.Golden(t, "testdata/everything.txt", []byte(got))
 	order := []string{
 		"Unsupported Parameter", "Error Summary", "Experimental Metrics", "HTTP Trace Timing", "Internal Metrics",
-		"LLM Metrics: Usage", "LLM Metrics: Reasoning", "LLM Metrics\n", "Token Count Discrepancy",
+		"LLM Metrics\n", "LLM Metrics: Usage", "LLM Metrics: Reasoning", "Token Count Discrepancy",
 		"Output Sequence Length Mismatch",
 		"CLI Command:",
 	}
@@ -150,7 +150,7 @@ func TestGroups(t *testing.T) {
 	}
 	got = text(t, everything(), Options{Groups: []metrics.Group{metrics.GroupDefault, metrics.GroupUsage}})
 	usage, plain := strings.Index(got, "LLM Metrics: Usage"), strings.Index(got, "LLM Metrics\n")
-	if usage < 0 || plain < usage || strings.Contains(got, "Reasoning") {
+	if plain < 0 || usage < plain || strings.Contains(got, "Reasoning") {
 		t.Errorf("wrong tables in\n%s", got)
 	}
 }

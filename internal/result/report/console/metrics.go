@@ -41,6 +41,7 @@ var groupTitles = [...]struct {
 	group  metrics.Group
 	suffix string
 }{
+	{metrics.GroupDefault, ""},
 	{metrics.GroupEffective, ": Effective"},
 	{metrics.GroupActive, ": Active"},
 	{metrics.GroupUsage, ": Usage"},
@@ -48,7 +49,6 @@ var groupTitles = [...]struct {
 	{metrics.GroupPrediction, ": Prediction"},
 	{metrics.GroupAudio, ": Audio"},
 	{metrics.GroupReasoning, ": Reasoning"},
-	{metrics.GroupDefault, ""},
 }
 
 const cacheHint = "The server reported token usage but no cached tokens. Turn on cache reporting in the server " +

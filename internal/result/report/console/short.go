@@ -27,6 +27,9 @@ import (
 // Fact is a line of the short report: its name and its text.
 type Fact struct{ Name, Text string }
 
+// timeToFirst is the metric that only streamed replies have.
+const timeToFirst = "time_to_first_token"
+
 // The layout of the short report in columns.
 const (
 	shortIndent = 2
@@ -68,7 +71,7 @@ func RenderShort(w io.Writer, r *summary.Result, o Options) error {
 	default:
 		p.throughputLine(r)
 		p.latencyLines(r, true)
-		p.unstreamed(r, &asked)
+		p.unstreamed(Whole(asked.EndpointType, asked.Streaming), metrics.Find(r.Metrics, timeToFirst) != nil)
 		p.timeLine(r)
 		p.shareLines(r)
 		p.accuracyLines(r.Accuracy)
@@ -298,14 +301,18 @@ var latencies = [...]struct{ tag, name string }{
 
 var shortRanks = [...]float64{50, 90, 99}
 
-// unstreamed says what the report lacks because the replies came whole, if they could have been streamed.
-func (p *page) unstreamed(r *summary.Result, asked *summary.Configured) {
-	about, known := api.Lookup(asked.EndpointType)
-	if asked.Streaming || !known || !about.Streams || !about.ProducesTokens ||
-		metrics.Find(r.Metrics, "time_to_first_token") != nil {
-		return
+// unstreamed says what the report lacks because the replies came whole, if they could have been streamed; measured
+// reports that it lacks nothing.
+func (p *page) unstreamed(whole, measured bool) {
+	if whole && !measured {
+		p.row("streaming", only("off: no time to first token and no inter token latency; --streaming measures them"))
 	}
-	p.row("streaming", only("off: no time to first token and no inter token latency; --streaming measures them"))
+}
+
+// Whole reports whether replies of an endpoint type came whole though they can be streamed.
+func Whole(endpointType string, streaming bool) bool {
+	about, known := api.Lookup(endpointType)
+	return !streaming && known && about.Streams && about.ProducesTokens
 }
 
 // latencyLines appends percentiles in columns; remarks asks for which of them there are few samples.

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
@@ -64,6 +65,9 @@ func RenderRepeatsShort(w io.Writer, r *Repeats, o Options) error {
 			p.row(f.name, parts)
 		}
 	}
+	asked := configured(r.Input)
+	p.unstreamed(Whole(asked.EndpointType, asked.Streaming),
+		slices.ContainsFunc(r.Rows, func(row SeriesRow) bool { return row.Tag == timeToFirst }))
 	p.failures(r.Failed)
 	p.warned("prompt cache", r.Cache)
 	p.fileLines(&o)
@@ -130,6 +134,8 @@ func RenderSweepShort(w io.Writer, s *answer.Sweep, o Options) error {
 	} else {
 		p.sweepRows(s)
 	}
+	p.unstreamed(o.Whole && good > 0,
+		slices.ContainsFunc(s.Metrics, func(m answer.Metric) bool { return m.Tag == timeToFirst }))
 	var list []string
 	for i := range s.Cells {
 		for _, f := range s.Cells[i].Failures {

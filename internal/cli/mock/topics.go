@@ -24,9 +24,22 @@ func inTopics(list []flags.Flag) []flags.Flag {
 		if t, ok := begins[list[i].Name]; ok {
 			topic = t
 		}
-		list[i].Topic = topic
+		list[i].Topic, list[i].Brief = topic, briefs()[list[i].Name]
 	}
 	return list
+}
+
+// briefs are the explanations in a line of usual flags whose own is longer.
+func briefs() map[string]string {
+	return map[string]string{"tls-make": "TLS with a certificate made for localhost",
+		"scheduler-enabled":        "steps that all share: it can be saturated",
+		"scheduler-max-batch-size": "replies that advance at once",
+		"kv-cache-blocks":          "blocks of 16 tokens in the KV cache",
+		"prefix-caching":           "known beginnings of prompts cost no work",
+		"model":                    "models that /v1/models lists",
+		"output-tokens":            "length of replies without a limit",
+		"replies":                  "replies to prompts, as JSON Lines",
+		"record-requests":          "write one JSON line per request"}
 }
 
 // usual are the flags of the first help text.

@@ -56,8 +56,8 @@ func TestExamplesForCIRun(t *testing.T) {
 		}
 	}
 	summary := filepath.Join(dir, "summary.md")
-	lines := shellOf(t, "results.md", "### In CI")
-	if len(lines) < 3 {
+	lines := shellOf(t, "ci.md", "## GitHub Actions")
+	if len(lines) < 2 {
 		t.Fatalf("%d commands: %q", len(lines), lines)
 	}
 	for _, line := range lines {

@@ -97,14 +97,14 @@ func outputOf(t *testing.T, args ...string) string {
 // takes them.
 func TestExamplesOfTheHelp(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, name := range []string{"prompts.jsonl", "log.csv", "token", "bench.yaml", "sweep.yaml", "job.yaml"} {
+	for _, name := range []string{"prompts.jsonl", "log.csv", "token", "bench.yaml", "sweep.yaml", "job.yaml", "mooncake_trace.jsonl"} {
 		if err := os.WriteFile(name, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	list := tables()
 	for _, table := range list {
-		if len(table.Examples) == 0 {
+		if len(table.Examples) == 0 && len(table.Flags) > 0 {
 			t.Errorf("the help of aiperf %s has no example", table.Command)
 		}
 		for _, example := range table.Examples {

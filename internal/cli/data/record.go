@@ -53,7 +53,7 @@ func (o *recordOptions) table() *flags.Table {
 	return &flags.Table{Command: "record", Page: "record", Examples: []flags.Example{
 		{For: "the server of this machine; clients use port 8100", Command: "aiperf record --upstream http://127.0.0.1:8000"},
 		{For: "for every machine, and lengths alone", Command: "aiperf record --upstream http://gpu1:8000 --listen 0.0.0.0:8100 --keep lengths"},
-		{For: "replay", Command: "aiperf profile --input-file recording/mooncake_trace.jsonl --custom-dataset-type mooncake_trace " +
+		{For: "in the folder of the recording: replay it", Command: "aiperf profile --input-file mooncake_trace.jsonl --custom-dataset-type mooncake_trace " +
 			"--isl-block-size 16 --fixed-schedule --fixed-schedule-auto-offset --streaming"},
 	}, About: recordHelp, Flags: []flags.Flag{
 		flags.Value("upstream", "URL", "the server, such as http://127.0.0.1:8000", command.NonEmpty(&o.upstream)),

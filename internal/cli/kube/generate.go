@@ -3,6 +3,7 @@ package kube
 import (
 	"fmt"
 
+	"aiperf/internal/base/manual"
 	"aiperf/internal/cli/command"
 	"aiperf/internal/cluster/kube/crd"
 	"aiperf/internal/config"
@@ -65,7 +66,7 @@ func kubeBenchmarkOf(e *command.Env, o *Deploy, rest []string) (*kubeBenchmark, 
 	}
 	if b.spec.Image == DefaultImage {
 		fmt.Fprintf(e.Terminal.Err, "Warning: no registry has the image %s: load it into the nodes, or push it to a registry of "+
-			"yours and give --image, or set %s (docs/kubernetes.md#the-image)\n", DefaultImage, imageVariable)
+			"yours and give --image, or set %s (%s)\n", DefaultImage, imageVariable, manual.Page("kubernetes"))
 	}
 	for _, path := range localFiles(b.run) {
 		fmt.Fprintf(e.Terminal.Err, "Warning: %s is read in the pods: mount it there, with podTemplate.volumes and "+

@@ -307,8 +307,8 @@ func TestSweepPageSaysWhereTheTimeWent(t *testing.T) {
 	s.Cells[0].Times = &timesplit.Times{TTFT: timesplit.Fit(50, part(10))}
 	s.Cells[1].Times = &timesplit.Times{TTFT: timesplit.Fit(200, part(150))}
 	page := pageOf(t, "times", s)
-	for _, want := range []string{"Where the time went", `class="t-queue" x="0.0" y="0" width="50.0"`,
-		`class="t-queue" x="0.0" y="0" width="750.0"`, `class="t-unknown" x="750.0" y="0" width="250.0"`, "not known 50.0"} {
+	for _, want := range []string{"Where the time went", `class="t-queue" x="0.00%" y="0" width="5.00%"`,
+		`class="t-queue" x="0.00%" y="0" width="75.00%"`, `class="t-unknown" x="75.00%" y="0" width="25.00%"`, "not known 50.0"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
 		}

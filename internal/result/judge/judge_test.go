@@ -126,6 +126,10 @@ func TestCauses(t *testing.T) {
 		"a front end": {vllm(func(f *judge.Facts) {
 			f.Times.TTFT = split(200, stage(timesplit.Prefill, 45), stage(timesplit.Frontend, 120))
 		}), judge.CodeFrontend, judge.Warn, "120 ms of 200 ms", "--api-server-count", judge.StateLimited},
+		"a front end for the first requests only": {vllm(func(f *judge.Facts) {
+			f.Times.TTFT = split(101, stage(timesplit.Prefill, 30), stage(timesplit.Frontend, 58))
+			f.Metrics = append(f.Metrics, spread("time_to_first_token", 31, 442))
+		}), judge.CodeConcurrency, judge.Good, "the server had no queue", "aiperf capacity", judge.StateComplete},
 		"an event loop": {vllm(func(f *judge.Facts) {
 			f.Servers.Signs.LoopDelay, f.Servers.Signs.Kind = of(0.05), "Dynamo"
 		}), judge.CodeFrontend, judge.Warn, "50 ms late", "dynamo.frontend", judge.StateLimited},

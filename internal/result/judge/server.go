@@ -136,7 +136,7 @@ func (f *view) network() (Finding, bool) {
 		// Nobody measured the way of a request, but no scrape was faster than this.
 		rest, restShare := part(s, timesplit.Unknown)
 		scrape := f.signs().FastestScrape
-		if scrape == nil || restShare < apart || rest < leastApart || 1e3**scrape < rest/2 {
+		if scrape == nil || restShare < apart || rest < leastApart || 1e3**scrape < rest/2 || f.ofFew(rest) {
 			return l, false
 		}
 		l.Confidence, ms, share = Likely, rest, restShare
@@ -147,6 +147,13 @@ func (f *view) network() (Finding, bool) {
 		short(s.Milliseconds), percent(share))
 	l.Brief = fmt.Sprintf("the network: %s of the time to the first token", percent(share))
 	return l, true
+}
+
+// ofFew reports whether a mean part of the time to the first token, in ms, is longer than that whole time of the usual
+// request: then a few requests, such as the first ones, make the mean.
+func (f *view) ofFew(ms float64) bool {
+	m := metrics.Find(f.Metrics, "time_to_first_token")
+	return m != nil && m.Distribution && ms > m.Percentile(50)
 }
 
 // frontend is time in servers before the engine.
@@ -172,6 +179,9 @@ func (f *view) frontend() (Finding, bool) {
 	if rest, restShare := part(s, timesplit.Unknown); share < apart && restShare >= apart && f.measuredByServer(s) {
 		l.Confidence, ms, share = Possible, rest, restShare
 		l.Evidence = []Evidence{{Metric: "time that no engine saw", Value: rest, Unit: "ms"}}
+	}
+	if f.ofFew(ms) {
+		return l, false
 	}
 	l.Text = fmt.Sprintf("%s ms of %s ms to the first token (%s) passed before the engine had the request: in a gateway, an "+
 		"API server or its queue.", short(ms), short(s.Milliseconds), percent(share))

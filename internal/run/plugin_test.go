@@ -20,10 +20,10 @@ func example(t *testing.T, language, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(page), "\n```"+language+"\n")
+	_, rest, found := strings.Cut(string(page), "\n```"+language+" "+name+"\n")
 	code, _, closed := strings.Cut(rest, "\n```\n")
 	if !found || !closed {
-		t.Fatalf("docs/plugins.md has no example in %s", language)
+		t.Fatalf("docs/plugins.md has no example %s in %s", name, language)
 	}
 	if n := strings.Count(code, "\n") + 1; n > 30 {
 		t.Errorf("the example in %s has %d lines", language, n)

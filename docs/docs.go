@@ -3,7 +3,7 @@ package docs
 
 import "embed"
 
-// Pages are the pages in Markdown.
+// Pages are the pages in Markdown, and the dashboard that one of them offers.
 //
-//go:embed *.md
+//go:embed *.md grafana-dashboard.json
 var Pages embed.FS

@@ -312,7 +312,7 @@ func ContextLength(ctx context.Context, cfg *config.Run, o Options) int64 {
 type NoModelError struct{ Reason string }
 
 func (e *NoModelError) Error() string {
-	return "no --model is given, and " + e.Reason + "; name the model to benchmark with --model"
+	return "no --model is given, and " + e.Reason + "; if the server is there, name the model to benchmark with --model"
 }
 
 // identity is how the run and its servers know each other: authorities, the client's certificate, the

@@ -247,6 +247,8 @@ func (b *bench) reportRun(outcome *run.Outcome, cfg *config.Run) int {
 	thresholds := failedThresholds(b.Env, outcome, cfg)
 	if faults := faults(outcome); len(faults) > 0 {
 		code = b.fail(errors.New(strings.Join(faults, "\n")))
+	} else if outcome.Result.WasCancelled && len(cfg.FailIf) > 0 {
+		code = b.fail(errors.New("--fail-if: the run was cancelled early, so that it cannot pass"))
 	} else if cfg.RequireValid && outcome.Verdict != trust.Valid {
 		b.fail(fmt.Errorf("--require-valid: the verdict on the client's own influence is %q; the reasons are above "+
 			"and in client_health of the JSON summary", outcome.Verdict))

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"aiperf/internal/base/jsonscan"
 	safe "aiperf/internal/base/terminal"
 	"aiperf/internal/cli/command"
 	"aiperf/internal/config"
@@ -115,6 +116,10 @@ func takeSurvey(e *command.Env, parsed *settings.Settings, args []string) (*trac
 	}
 	s := trace.Look(look.Dataset, look.Count)
 	s.Format, s.Tokenizer, s.First = formatOf(cfg), counted, look.First
+	if len(look.First) > 0 && strings.HasPrefix(s.Format, "raw_payload") && severalTurns(look.First) {
+		s.Notes = append(s.Notes, "each line is one request and sent as it is: the turns in its messages are not played "+
+			`one after the other. {"session_id": …, "turns": [{"text": …}, …]} and ShareGPT conversations are`)
+	}
 	for _, w := range warnings {
 		if strings.Contains(w.Text, "schedule") {
 			s.Notes = append(s.Notes, w.Text)
@@ -133,6 +138,17 @@ func takeSurvey(e *command.Env, parsed *settings.Settings, args []string) (*trac
 	}
 	s.Command = e.Redactor.Text(settings.CommandLine("profile", append(target, args...)))
 	return s, nil
+}
+
+// severalTurns reports whether the messages of a request have more than one of a user.
+func severalTurns(body []byte) bool {
+	n := 0
+	for message := range jsonscan.Elements(jsonscan.Find(body, "messages")) {
+		if jsonscan.FindText(message, "role") == "user" {
+			n++
+		}
+	}
+	return n > 1
 }
 
 // formatOf names the format of the data of a run.

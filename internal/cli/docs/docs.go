@@ -54,6 +54,10 @@ func run(e *command.Env, args []string) error {
 	if len(words) == 0 {
 		return show(index(list))
 	}
+	if text, err := docs.Pages.ReadFile(words[0]); err == nil && strings.HasSuffix(words[0], ".json") {
+		_, err := e.Terminal.StyledOut.Write(text)
+		return err
+	}
 	if p, ok := find(list, words[0]); ok {
 		if len(words) == 1 {
 			return show(p.text)

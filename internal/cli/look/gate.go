@@ -64,12 +64,11 @@ func runGate(e *command.Env, args []string) error {
 			if len(paths)+len(checked) > 2 {
 				fmt.Fprintln(e.Terminal.Out, run.name)
 			}
-			if run.cancelled {
-				fmt.Fprintln(e.Terminal.Err, "warning: the run was cancelled early; its figures are those of the "+
-					"requests until then")
-			}
 			show.PrintJudgements(e.Terminal, e.Terminal.Out, e.Terminal.StyledOut, e.Terminal.OutTTY, run.list)
 			all = append(all, run.list...)
+			if run.cancelled && run.incomplete == "" {
+				run.incomplete = "it was cancelled early"
+			}
 			if run.incomplete != "" {
 				incomplete = append(incomplete, fmt.Errorf("%s: the run is not complete: %s. %s", run.name,
 					run.incomplete, judge.PartOnly))

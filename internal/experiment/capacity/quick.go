@@ -249,7 +249,7 @@ func shared(s *Stage) string {
 	if rate == 0 { // all tokens of a reply came at once
 		return fmt.Sprintf("%s tokens/s in total", number(s.Total))
 	}
-	return fmt.Sprintf("%s tokens/s each, %s in total", number(rate), number(s.Total))
+	return fmt.Sprintf("%s tokens/s each after the first, %s in total", number(rate), number(s.Total))
 }
 
 // beyond describes the smallest stage that fails, and why, as the judgement of its run has it, or where that says nothing

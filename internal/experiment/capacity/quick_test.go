@@ -98,7 +98,7 @@ func TestAnswersSayWhy(t *testing.T) {
 	}{
 		"its queue": {[]capacity.Stage{one, served(4, 1)},
 			[]string{"At once:   1 user within TTFT p95 <= 1 s and ITL p95 <= 50 ms: " +
-				"125 tokens/s each, 120 in total", "at 4 users TTFT p95 is 1.5 s", "Server queue: 3 requests waited", "--max-num-seqs"}},
+				"125 tokens/s each after the first, 120 in total", "at 4 users TTFT p95 is 1.5 s", "Server queue: 3 requests waited", "--max-num-seqs"}},
 		"a full cache": {[]capacity.Stage{one, {Users: 4, Requests: 20, TTFTLimited: 3000, ITL: 9, ITLLimited: 12,
 			PerUser: 100, Judged: judge.Judge(&judge.Facts{Successes: 20,
 				Servers: &servermetrics.Load{KVUsageMax: new(99.0)}})}},

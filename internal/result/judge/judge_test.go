@@ -101,7 +101,12 @@ func TestCauses(t *testing.T) {
 		"gaps that no prefill explains": {vllm(func(f *judge.Facts) {
 			f.Metrics[1] = spread("inter_chunk_latency", 10, 260)
 		}), judge.CodeConcurrency, judge.Good, "", "", judge.StateComplete},
+		"shared prefixes that cost little": {vllm(func(f *judge.Facts) {
+			f.Cached = &servermetrics.Cached{Metric: "vllm:prompt_tokens_cached", Share: 0.01, Repeats: 0.9}
+			f.Times.TTFT, f.Times.Latency = split(28, stage(timesplit.Prefill, 20)), split(150)
+		}), judge.CodeConcurrency, judge.Good, "", "", judge.StateComplete},
 		"shared prefixes": {vllm(func(f *judge.Facts) {
+			f.Times.TTFT, f.Times.Latency = split(90, stage(timesplit.Prefill, 80)), split(400)
 			f.Cached = &servermetrics.Cached{Metric: "vllm:prompt_tokens_cached", Share: 0.01, Repeats: 0.9}
 		}), judge.CodePrefixCache, judge.Warn, "90 % of the prompts' text", "--enable-prefix-caching", judge.StateLimited},
 		"the data set that repeats": {vllm(func(f *judge.Facts) {

@@ -23,6 +23,8 @@ const (
 	// shared is the part of prompts that repeats from which a cache of prefixes is worth having; missed is the part of it
 	// that was found below which it is not used.
 	shared, missed = 0.3, 1.0 / 3
+	// savedByCache is the share of the mean latency that a cache must be able to save.
+	savedByCache = 0.15
 	// dominant is the share of a time that one stage takes if it is what the time is spent on. leastPrefill is that
 	// stage's least time in milliseconds, leastBatch the least batch and slowToken the least gap between tokens in
 	// milliseconds where decoding is.
@@ -260,6 +262,9 @@ func (f *view) prefixMissed() (Finding, bool) {
 		again -= 1 - 1/f.MeanRepeats
 	}
 	prefill, share := part(f.ttft(), timesplit.Prefill)
+	if whole := f.Times.OfLatency(); whole != nil && prefill > 0 && again*prefill < savedByCache*whole.Milliseconds {
+		return Finding{}, false
+	}
 	return Finding{Code: CodePrefixCache, Level: Warn, Title: "Prefix cache not hit", Confidence: Likely,
 		Text: fmt.Sprintf("%s of the prompts' text had been sent before, and %s of the prompt tokens came from the prefix cache.",
 			percent(again), percent(c.Share)),

@@ -44,18 +44,22 @@ func openWeb(e *command.Env, cfg *config.Run, log *runlog.Log) (progress.Observe
 	if err != nil {
 		return nil, err
 	}
-	announceWeb(e, v, o.Addresses, logger)
+	announceWeb(e, v, o.Addresses, log)
 	log.Follow(func(l runlog.Line) {
 		v.Log(web.LogLine{At: l.At, Level: l.Level, Component: l.Component, Message: l.Message})
 	})
 	return &livePages{v, cfg, logger}, nil
 }
 
-// announceWeb prints where the view is. The address of the page has the key, which does not belong into a log.
-func announceWeb(e *command.Env, v *web.View, addresses []web.Address, logger *slog.Logger) {
+// announceWeb prints where the view is, among the lines of the log where a dashboard has these. The address of the page has
+// the key, which does not belong into a file.
+func announceWeb(e *command.Env, v *web.View, addresses []web.Address, log *runlog.Log) {
+	logger := log.Logger("web")
 	for i, at := range addresses {
 		if !at.Open {
-			fmt.Fprintln(e.Terminal.Err, "Live page: "+v.URL(i))
+			if page := "Live page: " + v.URL(i); !log.Show(page) {
+				fmt.Fprintln(e.Terminal.Err, page)
+			}
 			continue
 		}
 		logger.Info("HTTP API: " + v.URL(i))

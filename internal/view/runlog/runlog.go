@@ -123,6 +123,18 @@ func (l *Log) SetConsole(w io.Writer) io.Writer {
 	return before
 }
 
+// Show writes a line where the console's lines go, on the screen of a dashboard too, and into no file. It reports whether
+// there is a console.
+func (l *Log) Show(line string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.console == nil {
+		return false
+	}
+	_, _ = io.WriteString(l.console, line+"\n")
+	return true
+}
+
 // Logger returns a logger whose lines carry the component's name.
 func (l *Log) Logger(component string) *slog.Logger {
 	return slog.New(&handler{log: l, component: component})

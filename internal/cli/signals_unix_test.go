@@ -89,8 +89,8 @@ func startCommand(t *testing.T, dir string, cmd *exec.Cmd) *program {
 	return p
 }
 
-// waitFor reads both outputs until a line holds text.
-func (p *program) waitFor(text string) {
+// waitFor reads both outputs until a line holds text, and returns it.
+func (p *program) waitFor(text string) string {
 	p.t.Helper()
 	timeout := time.After(patience)
 	for {
@@ -101,7 +101,7 @@ func (p *program) waitFor(text string) {
 					p.stderr.String())
 			}
 			if strings.Contains(line, text) {
-				return
+				return line
 			}
 		case <-timeout:
 			p.t.Fatalf("the program does not say %q", text)

@@ -16,6 +16,7 @@ mkdir "$cache/files"
 build
 mock_server "$cache/server.log" --ttft 20 --itl 2
 (cd "$cache/files" && logged "$cache/run.log" "$cache/aiperf" profile --model mock-model --tokenizer builtin --url "$url" \
-    --streaming --concurrency 10 --request-count 100 --osl 200 --artifact-dir artifacts/run)
+    --streaming --concurrency 10 --request-count 100 --osl 200 --server-metrics-formats json csv jsonl \
+    --artifact-dir artifacts/run)
 
 "$cache/venv/bin/python" read.py "$root/docs/server-metrics.md" "$cache/files"

@@ -241,7 +241,7 @@ func TestNoticesAreToldOnce(t *testing.T) {
 	r := newRig(t, Options{URLs: []string{a.URL, b.URL}}, nil)
 	r.scrapeOnce()
 	r.scrapeOnce()
-	if got := r.log.with("DEBUG Skipping unsupported summary metric: s"); len(got) != 1 {
+	if got := r.log.with("INFO Skipping unsupported summary metric: s"); len(got) != 1 {
 		t.Errorf("log %q", r.log.lines)
 	}
 	if got := r.log.warnings(); len(got) != 1 || !strings.Contains(got[0], "Metric h ") {

@@ -46,7 +46,7 @@ func (c *Collector) notice(e *endpoint, kind prom.NoticeKind, name, message stri
 	}
 	c.mu.Unlock()
 	if kind == prom.SkippedSummary {
-		c.log.Debug(message)
+		c.log.Info(message)
 		return
 	}
 	c.log.Warn(message)

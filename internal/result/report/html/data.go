@@ -82,7 +82,8 @@ type distribution struct {
 }
 
 type histogram struct {
-	Edges  numbers `json:"edges"`
+	// Edges are exact: the requests of a column are asked for by them.
+	Edges  exact   `json:"edges"`
 	Counts []int64 `json:"counts"`
 	Below  numbers `json:"below"`
 	Beyond int64   `json:"beyond,omitempty"`
@@ -112,6 +113,25 @@ func (n numbers) MarshalJSON() ([]byte, error) {
 			out = append(out, ',')
 		}
 		out = appendNumber(out, v)
+	}
+	return append(out, ']'), nil
+}
+
+// exact are numbers of which no digit is lost.
+type exact []float64
+
+// MarshalJSON implements json.Marshaler.
+func (n exact) MarshalJSON() ([]byte, error) {
+	out := []byte{'['}
+	for i, v := range n {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			out = append(out, "null"...)
+			continue
+		}
+		out = strconv.AppendFloat(out, v, 'g', -1, 64)
 	}
 	return append(out, ']'), nil
 }
@@ -224,5 +244,5 @@ func (d *data) distributions(r *summary.Result, requests *timeline.Recorder) {
 }
 
 func histogramOf(h *timeline.Histogram) histogram {
-	return histogram{Edges: h.Edges, Counts: h.Counts, Below: h.Below, Beyond: h.Beyond}
+	return histogram{Edges: exact(h.Edges), Counts: h.Counts, Below: h.Below, Beyond: h.Beyond}
 }

@@ -41,9 +41,6 @@ type read struct {
 	at  time.Duration
 }
 
-// noted reports whether the exchange gets a row: a request that asks for work.
-func (x *exchange) noted() bool { return x.work }
-
 // keep appends bytes if neither the exchange nor all of them together hold too many.
 func (x *exchange) keep(dst, p []byte, most int) (kept []byte, ok bool) {
 	if len(dst)+len(p) > most {

@@ -14,7 +14,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -203,7 +202,7 @@ func (r *Recorder) once(said *atomic.Bool, text string) {
 
 // submit has the row of an exchange made, if there is room.
 func (r *Recorder) submit(x *exchange) {
-	if x.noted() && !r.closed.Load() {
+	if x.work && !r.closed.Load() {
 		select {
 		case r.queue <- x:
 			return
@@ -263,9 +262,9 @@ type Snapshot struct {
 }
 
 type counts struct {
-	requests, inFlight, lost, failed       atomic.Int64
-	inputTokens, outputTokens, shared      atomic.Int64
-	saidLost, saidUnreached, saidEncodings atomic.Bool
+	requests, inFlight, lost, failed  atomic.Int64
+	inputTokens, outputTokens, shared atomic.Int64
+	saidLost, saidUnreached           atomic.Bool
 }
 
 // Snapshot returns what has been counted.
@@ -281,5 +280,3 @@ func (r *Recorder) Since() time.Duration { return time.Since(r.start) }
 
 // isEvents reports whether a reply is a stream of events.
 func isEvents(contentType string) bool { return strings.HasPrefix(contentType, "text/event-stream") }
-
-var _ io.Closer = (*replyBody)(nil)

@@ -505,6 +505,26 @@ func TestFilesRotateAndEnd(t *testing.T) {
 	}
 }
 
+func TestAPartThatCannotBeOpenedLosesRowsAndNothingElse(t *testing.T) {
+	t.Parallel()
+	rec := record(t, answers, func(o *recorder.Options) { o.MaxBytes = 2000 })
+	// The second part meets a folder of its name.
+	if err := os.Mkdir(filepath.Join(rec.dir, "traffic-0001.jsonl"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 20 {
+		if status, _ := rec.post("/v1/completions", fmt.Sprintf(`{"prompt":"This is prompt number %d of all"}`, i)); status != 200 {
+			t.Error(status)
+		}
+	}
+	if err := rec.r.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if s := rec.r.Snapshot(); s.Rows == 0 || s.Lost == 0 || s.Rows+s.Lost != 20 || !s.Full || len(rec.warn) != 1 {
+		t.Errorf("%+v %v", s, rec.warn)
+	}
+}
+
 // slow is a tokenizer that waits to be let go on.
 type slow struct {
 	tokenizer.Tokenizer

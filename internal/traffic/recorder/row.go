@@ -78,12 +78,7 @@ func newMaker(r *Recorder) *maker {
 
 // note makes the row of an exchange and has it written.
 func (m *maker) note(x *exchange) {
-	row, err := m.row(x)
-	if err != nil {
-		m.counts.lost.Add(1)
-		m.once(&m.counts.saidEncodings, "a request has no row: "+err.Error())
-		return
-	}
+	row := m.row(x)
 	c := &m.counts
 	c.inputTokens.Add(int64(row.InputLength))
 	c.outputTokens.Add(int64(row.OutputLength))
@@ -93,7 +88,7 @@ func (m *maker) note(x *exchange) {
 	m.rows.add(row)
 }
 
-func (m *maker) row(x *exchange) (*Row, error) {
+func (m *maker) row(x *exchange) *Row {
 	row := &Row{TimestampMS: ms(x.at.Sub(m.start)), Status: x.status, LatencyMS: ms(x.end), Outcome: outcomeOf(x)}
 	body, why := decoded(x.encoding, x.request)
 	row.lacks(x.requestCut, "request too long")
@@ -105,9 +100,7 @@ func (m *maker) row(x *exchange) (*Row, error) {
 	x.request = body
 	row.Endpoint = typeOf(x.path, body)
 	m.read(row, body)
-	if err := m.prompt(row, body); err != nil {
-		return nil, err
-	}
+	m.prompt(row, body)
 	p := m.sessions.of(x, m.o.nameOf(x.header), x.at, x.at.Add(x.end))
 	row.SessionID, row.Turn = p.id, p.turn
 	if p.think >= 0 {
@@ -122,7 +115,7 @@ func (m *maker) row(x *exchange) (*Row, error) {
 	if m.o.Keep == KeepText {
 		row.Request = body
 	}
-	return row, nil
+	return row
 }
 
 func (r *Row) lacks(yes bool, what string) {
@@ -226,9 +219,9 @@ func afterTools(body []byte) bool {
 }
 
 // prompt counts the tokens of a request and names their blocks.
-func (m *maker) prompt(row *Row, body []byte) error {
+func (m *maker) prompt(row *Row, body []byte) {
 	if body == nil {
-		return nil
+		return
 	}
 	made := endpoint.Made(body, "application/json", false, nil)
 	row.Images, _ = made.Media()
@@ -241,7 +234,6 @@ func (m *maker) prompt(row *Row, body []byte) error {
 		row.HashIDs, shared = m.rows.blocks.hash(nil, m.tokens)
 		m.counts.shared.Add(int64(shared))
 	}
-	return nil
 }
 
 // reply notes what came back.

@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -39,7 +40,7 @@ type rows struct {
 	part     int
 	size     int64 // of this part
 	total    int64
-	traffic  *artifact.Lines
+	traffic  *artifact.Lines // nil once it is closed
 	mooncake *artifact.Lines
 	dropped  int64
 }
@@ -63,15 +64,17 @@ func (r *rows) next() error {
 		return artifact.CreateLines(filepath.Join(r.o.Folder, partName(name, r.part)), artifact.LinesOptions{
 			OnError: func(err error) { r.o.Warn(err.Error() + "; requests are passed on, their rows are lost") }})
 	}
-	var err error
-	if r.traffic, err = lines(TrafficName); err != nil {
+	traffic, err := lines(TrafficName)
+	if err != nil {
 		return err
 	}
-	r.mooncake = nil
+	r.traffic, r.mooncake = traffic, nil
 	if r.o.Keep != KeepLengths {
-		if r.mooncake, err = lines(MooncakeName); err != nil {
+		mooncake, err := lines(MooncakeName)
+		if err != nil {
 			return err
 		}
+		r.mooncake = mooncake
 	}
 	head := Head{Recording: 1, StartedAt: r.start.UTC(), Keep: r.o.Keep, Tokenizer: r.o.Tokenizer.Name(), Part: r.part}
 	if r.o.Keep != KeepLengths {
@@ -101,7 +104,7 @@ func (r *rows) add(row *Row) {
 	text, err := json.Marshal(row)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err != nil || r.full.Load() {
+	if err != nil || r.full.Load() || r.traffic == nil {
 		r.dropped++
 		return
 	}
@@ -112,11 +115,14 @@ func (r *rows) add(row *Row) {
 			err = r.next()
 		}
 		if err != nil {
-			r.stop(err.Error())
+			r.dropped++
+			r.stop(err.Error() + "; requests are passed on, their rows are lost")
 			return
 		}
 	}
-	_ = r.traffic.Add(text) // counted there
+	if r.traffic.Add(text) != nil {
+		return // it is counted there
+	}
 	r.count.Add(1)
 	r.size += int64(len(text)) + 1
 	r.total += int64(len(text)) + 1
@@ -147,13 +153,16 @@ func (r *rows) stop(why string) {
 }
 
 func (r *rows) closePart() error {
+	if r.traffic == nil {
+		return nil // the next part could not be opened
+	}
 	err := r.traffic.Close()
 	_, dropped := r.traffic.Count()
 	r.dropped += dropped
+	r.traffic = nil
 	if r.mooncake != nil {
-		if e := r.mooncake.Close(); err == nil {
-			err = e
-		}
+		err = errors.Join(err, r.mooncake.Close())
+		r.mooncake = nil
 	}
 	return err
 }
@@ -162,6 +171,9 @@ func (r *rows) closePart() error {
 func (r *rows) lost() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.traffic == nil {
+		return r.dropped
+	}
 	_, dropped := r.traffic.Count()
 	return r.dropped + dropped
 }

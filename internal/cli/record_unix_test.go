@@ -11,11 +11,11 @@ import (
 	"syscall"
 	"testing"
 
-	"aiperf/internal/traffic/recorder"
+	"aiperf/internal/workload/recording"
 )
 
 // recorded is the traffic that passes while a function runs, and the folder of the recording.
-func recorded(t *testing.T, upstream string, traffic func(url string)) (rows []recorder.Row, dir string) {
+func recorded(t *testing.T, upstream string, traffic func(url string)) (rows []recording.Row, dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "recording")
 	p := startCommand(t, dir, exec.Command("aiperf", "record", "--upstream", upstream, "--listen", "127.0.0.1:0", "--out", dir))
@@ -24,12 +24,12 @@ func recorded(t *testing.T, upstream string, traffic func(url string)) (rows []r
 	traffic(url)
 	p.signal(syscall.SIGINT)
 	p.ends(0)
-	text, err := os.ReadFile(filepath.Join(dir, recorder.TrafficName))
+	text, err := os.ReadFile(filepath.Join(dir, recording.TrafficName))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
-		var row recorder.Row
+		var row recording.Row
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
 			t.Fatal(err)
 		}
@@ -53,11 +53,11 @@ func TestARecordingIsReplayed(t *testing.T) {
 			"--shared-system-prompt-length", "64")
 	})
 	second, _ := recorded(t, server, func(url string) {
-		send(url, "--input-file", filepath.Join(dir, recorder.MooncakeName), "--custom-dataset-type", "mooncake_trace",
+		send(url, "--input-file", filepath.Join(dir, recording.MooncakeName), "--custom-dataset-type", "mooncake_trace",
 			"--isl-block-size", "16", "--fixed-schedule", "--fixed-schedule-auto-offset")
 	})
 	type sum struct{ rows, input, output, sessions, blocks int }
-	sums := func(rows []recorder.Row) (s sum) {
+	sums := func(rows []recording.Row) (s sum) {
 		sessions, blocks := map[string]bool{}, map[int64]bool{}
 		for _, r := range rows {
 			s.rows++

@@ -26,6 +26,7 @@ import (
 	"aiperf/internal/cli/command"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/traffic/recorder"
+	"aiperf/internal/workload/recording"
 )
 
 const recordHelp = `Usage: aiperf record --upstream URL [flags]
@@ -45,11 +46,11 @@ type recordOptions struct {
 }
 
 func (o *recordOptions) table() *flags.Table {
-	o.listen, o.Folder, o.keep, o.tokenizer = "127.0.0.1:8100", "recording", string(recorder.KeepHashes), "builtin"
+	o.listen, o.Folder, o.keep, o.tokenizer = "127.0.0.1:8100", "recording", string(recording.KeepHashes), "builtin"
 	o.BlockSize, o.MaxBytes, o.TotalBytes = 16, 256<<20, 16<<30
 	keep := flags.Value("keep", "WHAT", "what is written of each request: lengths; hashes, those of the blocks of its prompt "+
-		"beside them (the default); text, prompts and replies too", flags.OneOf(&o.keep, recorder.Keeps()...))
-	keep.Values = recorder.Keeps()
+		"beside them (the default); text, prompts and replies too", flags.OneOf(&o.keep, recording.Keeps()...))
+	keep.Values = recording.Keeps()
 	return &flags.Table{Command: "record", Page: "record", Examples: []flags.Example{
 		{For: "the server of this machine; clients use port 8100", Command: "aiperf record --upstream http://127.0.0.1:8000"},
 		{For: "for every machine, and lengths alone", Command: "aiperf record --upstream http://gpu1:8000 --listen 0.0.0.0:8100 --keep lengths"},
@@ -127,7 +128,7 @@ func (o *recordOptions) check() error {
 	case o.SessionHeader != "" && o.SessionCookie != "":
 		return errors.New("--session-header and --session-cookie exclude each other")
 	}
-	o.Keep = recorder.Keep(o.keep)
+	o.Keep = recording.Keep(o.keep)
 	if !strings.Contains(o.upstream, "://") {
 		o.upstream = "http://" + o.upstream
 	}
@@ -272,11 +273,11 @@ func counted(s recorder.Snapshot) string {
 // say prints what was recorded and how it is played.
 func (o *recordOptions) say(e *command.Env, r *recorder.Recorder) {
 	s := r.Snapshot()
-	fmt.Fprintf(e.Terminal.Out, "Recorded: %s\nFiles:    %s\n", counted(s), filepath.Join(o.Folder, recorder.TrafficName))
-	if o.Keep == recorder.KeepLengths || s.Rows == 0 {
+	fmt.Fprintf(e.Terminal.Out, "Recorded: %s\nFiles:    %s\n", counted(s), filepath.Join(o.Folder, recording.TrafficName))
+	if o.Keep == recording.KeepLengths || s.Rows == 0 {
 		return
 	}
-	trace := filepath.Join(o.Folder, recorder.MooncakeName)
+	trace := filepath.Join(o.Folder, recording.MooncakeName)
 	fmt.Fprintf(e.Terminal.Out, "          %s\nReplay:   %s\n", trace, strings.Join(command.Quoted([]string{"aiperf", "profile",
 		"--model", "MODEL", "--url", o.Upstream.String(), "--streaming", "--input-file", trace, "--custom-dataset-type",
 		"mooncake_trace", "--isl-block-size", fmt.Sprint(o.BlockSize), "--fixed-schedule", "--fixed-schedule-auto-offset"}), " "))

@@ -29,6 +29,7 @@ type exchange struct {
 	reads                []read
 	end                  time.Duration
 	cancelled, unreached bool
+	whole                bool  // the reply was read to its end
 	broken               error // what ended the reply before its end
 	requestCut, replyCut bool
 	reserved             int64
@@ -106,7 +107,10 @@ func (b *replyBody) Read(p []byte) (int, error) {
 			x.reads = append(x.reads, read{len(x.reply), time.Since(x.at)})
 		}
 	}
-	if err != nil && err != io.EOF {
+	switch {
+	case err == io.EOF:
+		x.whole = true
+	case err != nil:
 		x.broken = err
 	}
 	return n, err

@@ -6,7 +6,7 @@
 // request is over, on goroutines of their own behind a queue of bounded length. Where the queue or the disk is full, rows
 // are lost and counted.
 //
-// The package writes no text of a request or a reply unless it is told to: [Keep].
+// The package writes no text of a request or a reply unless it is told to: [recording.KeepText].
 package recorder
 
 import (
@@ -23,24 +23,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"aiperf/internal/workload/recording"
 	"aiperf/internal/workload/tokenizer"
 )
-
-// Keep says how much of the traffic is written.
-type Keep string
-
-// What is kept of each request.
-const (
-	// KeepLengths keeps lengths and times.
-	KeepLengths Keep = "lengths"
-	// KeepHashes also keeps hashes of the blocks of each prompt.
-	KeepHashes Keep = "hashes"
-	// KeepText also keeps the bodies of requests and the texts of replies.
-	KeepText Keep = "text"
-)
-
-// Keeps are the values of Keep.
-func Keeps() []string { return []string{string(KeepLengths), string(KeepHashes), string(KeepText)} }
 
 // Options are what a recorder is told.
 type Options struct {
@@ -52,7 +37,7 @@ type Options struct {
 	HTTP2 bool
 	// Folder is where the files go; it exists.
 	Folder string
-	Keep   Keep
+	Keep   recording.Keep
 	// Tokenizer counts and cuts prompts and replies.
 	Tokenizer tokenizer.Tokenizer
 	// BlockSize is the number of tokens of a block.
@@ -163,7 +148,7 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		x.mu.Lock()
 		x.ended, x.end = true, time.Since(x.at)
 		x.mu.Unlock()
-		x.cancelled = req.Context().Err() != nil
+		x.cancelled = req.Context().Err() != nil && !x.whole // a client may close its connection on the last byte
 		r.submit(x)
 		// A reply that breaks off must break off for the client, too: the panic by which net/http does so goes on.
 	}()

@@ -22,11 +22,12 @@ import (
 	"time"
 
 	"aiperf/internal/traffic/recorder"
+	"aiperf/internal/workload/recording"
 	"aiperf/internal/workload/tokenizer"
 )
 
 // recording is a recorder in front of a server.
-type recording struct {
+type proxy struct {
 	t    *testing.T
 	r    *recorder.Recorder
 	url  string
@@ -35,21 +36,21 @@ type recording struct {
 	mu   sync.Mutex
 }
 
-func record(t *testing.T, server http.HandlerFunc, change func(*recorder.Options)) *recording {
+func record(t *testing.T, server http.HandlerFunc, change func(*recorder.Options)) *proxy {
 	t.Helper()
 	upstream := httptest.NewServer(server)
 	t.Cleanup(upstream.Close)
 	return before(t, upstream.URL, change)
 }
 
-func before(t *testing.T, address string, change func(*recorder.Options)) *recording {
+func before(t *testing.T, address string, change func(*recorder.Options)) *proxy {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := &recording{t: t, dir: t.TempDir()}
-	o := recorder.Options{Upstream: u, Folder: rec.dir, Keep: recorder.KeepHashes, Tokenizer: tokenizer.Builtin(), BlockSize: 4,
+	rec := &proxy{t: t, dir: t.TempDir()}
+	o := recorder.Options{Upstream: u, Folder: rec.dir, Keep: recording.KeepHashes, Tokenizer: tokenizer.Builtin(), BlockSize: 4,
 		Salt: []byte("a salt of sixteen"), Warn: func(text string) {
 			rec.mu.Lock()
 			defer rec.mu.Unlock()
@@ -72,7 +73,7 @@ func before(t *testing.T, address string, change func(*recorder.Options)) *recor
 }
 
 // post sends a request and returns the whole answer.
-func (rec *recording) post(path, body string, header ...string) (status int, text string) {
+func (rec *proxy) post(path, body string, header ...string) (status int, text string) {
 	rec.t.Helper()
 	req, err := http.NewRequest(http.MethodPost, rec.url+path, strings.NewReader(body))
 	if err != nil {
@@ -91,7 +92,7 @@ func (rec *recording) post(path, body string, header ...string) (status int, tex
 }
 
 // rows ends the recording and returns what it wrote.
-func (rec *recording) rows() (list []recorder.Row) {
+func (rec *proxy) rows() (list []recording.Row) {
 	rec.t.Helper()
 	if err := rec.r.Close(context.Background()); err != nil {
 		rec.t.Fatal(err)
@@ -104,7 +105,7 @@ func (rec *recording) rows() (list []recorder.Row) {
 			rec.t.Fatal(err)
 		}
 		for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
-			var row recorder.Row
+			var row recording.Row
 			if err := json.Unmarshal([]byte(line), &row); err != nil {
 				rec.t.Fatalf("%s:%d: %v", name, i+1, err)
 			}
@@ -290,7 +291,7 @@ func TestNoTextIsWrittenUnlessAskedFor(t *testing.T) {
 			`"function":{"name":"tool_planted","arguments":"{\"q\":\"planted\"}"}}]},"finish_reason":"reason-planted"}]}`,
 			strings.Join(scripts, " "))
 	}
-	for _, keep := range []recorder.Keep{recorder.KeepHashes, recorder.KeepLengths, recorder.KeepText} {
+	for _, keep := range []recording.Keep{recording.KeepHashes, recording.KeepLengths, recording.KeepText} {
 		rec := record(t, server, func(o *recorder.Options) { o.Keep = keep })
 		for _, text := range scripts {
 			rec.post("/v1/chat/completions?token=query-planted", fmt.Sprintf(`{"model":"m","user":"user-planted",`+
@@ -304,7 +305,7 @@ func TestNoTextIsWrittenUnlessAskedFor(t *testing.T) {
 		if len(rows) != 30 || rows[0].ToolCalls != 1 || rows[0].Tools != 1 || rows[0].StopReason != "other" {
 			t.Errorf("%d rows, the first %+v", len(rows), rows[0])
 		}
-		if keep == recorder.KeepText {
+		if keep == recording.KeepText {
 			noneOf(t, rec.dir, "key-planted", "cookie-planted", "query-planted")
 			if rows[0].Reply == nil || !strings.Contains(string(rows[0].Request), scripts[0]) {
 				t.Errorf("%+v", rows[0])
@@ -312,7 +313,7 @@ func TestNoTextIsWrittenUnlessAskedFor(t *testing.T) {
 			continue
 		}
 		noneOf(t, rec.dir, append(slices.Clone(scripts), "planted", "a salt of sixteen")...)
-		if (keep == recorder.KeepLengths) != (rows[0].HashIDs == nil) {
+		if (keep == recording.KeepLengths) != (rows[0].HashIDs == nil) {
 			t.Errorf("%s: %v", keep, rows[0].HashIDs)
 		}
 	}
@@ -379,6 +380,31 @@ func TestOutcomes(t *testing.T) {
 	slices.Sort(got)
 	if want := []string{"broken", "cancelled", "error", "error"}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestAClientThatLeavesAtTheLastEventWasAnswered: clients close a stream at [DONE], before its last bytes.
+func TestAClientThatLeavesAtTheLastEventWasAnswered(t *testing.T) {
+	left := make(chan struct{})
+	rec := record(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, event("It"))
+		io.WriteString(w, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(left)
+	}, nil)
+	resp, err := http.Post(rec.url+"/v1/chat/completions", "application/json",
+		strings.NewReader(`{"stream":true,"messages":[{"role":"user","content":"Hello"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(resp.Body); lines.Scan() && lines.Text() != "data: [DONE]"; {
+	}
+	resp.Body.Close()
+	<-left
+	if rows := rec.rows(); len(rows) != 1 || rows[0].Outcome != "ok" {
+		t.Errorf("rows %+v, want one that is ok", rows)
 	}
 }
 

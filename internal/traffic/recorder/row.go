@@ -18,51 +18,8 @@ import (
 	"aiperf/internal/wire/api"
 	"aiperf/internal/wire/client/sse"
 	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/recording"
 )
-
-// Row is a line of the recording: one request. Times are milliseconds, lengths are tokens.
-type Row struct {
-	// TimestampMS is the time since the recorder began.
-	TimestampMS float64 `json:"timestamp_ms"`
-	// Endpoint is the endpoint type, "other" for a path that is none's.
-	Endpoint string `json:"endpoint"`
-	Model    string `json:"model,omitempty"`
-	Stream   bool   `json:"stream"`
-	Status   int    `json:"status"`
-	// Outcome is ok, error (the server refused or failed), unreached, broken (the server left) or cancelled (the client
-	// did).
-	Outcome string `json:"outcome"`
-
-	SessionID string `json:"session_id"`
-	Turn      int    `json:"turn"`
-	// ThinkMS is the time since the turn before ended. AfterTools: it was spent on tools, whose results the request carries.
-	ThinkMS    *float64 `json:"think_ms,omitempty"`
-	AfterTools bool     `json:"after_tools,omitempty"`
-
-	InputLength     int     `json:"input_length"`
-	OutputLength    int     `json:"output_length"`
-	ReasoningLength int     `json:"reasoning_length,omitempty"`
-	HashIDs         []int64 `json:"hash_ids,omitempty"`
-	// Usage are the server's own counts.
-	UsagePrompt     *int64 `json:"usage_prompt_tokens,omitempty"`
-	UsageCompletion *int64 `json:"usage_completion_tokens,omitempty"`
-	UsageCached     *int64 `json:"usage_cached_tokens,omitempty"`
-
-	Tools      int                        `json:"tools,omitempty"`
-	ToolCalls  int                        `json:"tool_calls,omitempty"`
-	Images     int                        `json:"images,omitempty"`
-	Sampling   map[string]json.RawMessage `json:"sampling,omitempty"`
-	StopReason string                     `json:"stop_reason,omitempty"`
-
-	// TTFTMS is the time to the first content, as it passed; LatencyMS that to the end.
-	TTFTMS    *float64 `json:"ttft_ms,omitempty"`
-	LatencyMS float64  `json:"latency_ms"`
-	// Incomplete says what could not be read of request or reply: lengths are too small then.
-	Incomplete string `json:"incomplete,omitempty"`
-
-	Request json.RawMessage `json:"request,omitempty"`
-	Reply   *string         `json:"reply,omitempty"`
-}
 
 // maker makes rows. Each worker has one.
 type maker struct {
@@ -88,13 +45,13 @@ func (m *maker) note(x *exchange) {
 	m.rows.add(row)
 }
 
-func (m *maker) row(x *exchange) *Row {
-	row := &Row{TimestampMS: ms(x.at.Sub(m.start)), Status: x.status, LatencyMS: ms(x.end), Outcome: outcomeOf(x)}
+func (m *maker) row(x *exchange) *recording.Row {
+	row := &recording.Row{TimestampMS: ms(x.at.Sub(m.start)), Status: x.status, LatencyMS: ms(x.end), Outcome: outcomeOf(x)}
 	body, why := decoded(x.encoding, x.request)
-	row.lacks(x.requestCut, "request too long")
-	row.lacks(why != "", "request "+why)
+	row.Lacks(x.requestCut, "request too long")
+	row.Lacks(why != "", "request "+why)
 	if len(body) == 0 || body[0] != '{' || !jsonscan.Valid(body) {
-		row.lacks(true, "request is no JSON object")
+		row.Lacks(true, "request is no JSON object")
 		body = nil
 	}
 	x.request = body
@@ -107,25 +64,15 @@ func (m *maker) row(x *exchange) *Row {
 		row.ThinkMS = pointer(ms(p.think))
 	}
 	text, why := decoded(x.replyEncoding, x.reply)
-	row.lacks(x.replyCut, "reply too long")
-	row.lacks(why != "", "reply "+why)
+	row.Lacks(x.replyCut, "reply too long")
+	row.Lacks(why != "", "reply "+why)
 	if why == "" && row.Endpoint != other {
 		m.reply(row, x, text)
 	}
-	if m.o.Keep == KeepText {
+	if m.o.Keep == recording.KeepText {
 		row.Request = body
 	}
 	return row
-}
-
-func (r *Row) lacks(yes bool, what string) {
-	switch {
-	case !yes:
-	case r.Incomplete == "":
-		r.Incomplete = what
-	default:
-		r.Incomplete += ", " + what
-	}
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -171,7 +118,7 @@ var sampling = []string{"temperature", "top_p", "top_k", "min_p", "n", "best_of"
 	"ignore_eos", "logprobs", "top_logprobs", "parallel_tool_calls", "seed"}
 
 // read notes what a request says of itself. Of its members only numbers and truth values are written.
-func (m *maker) read(row *Row, body []byte) {
+func (m *maker) read(row *recording.Row, body []byte) {
 	for _, object := range [][]byte{body, jsonscan.Find(body, "parameters"), jsonscan.Find(body, "sampling_params")} {
 		for member := range jsonscan.Members(object) {
 			name := string(member.Key)
@@ -219,7 +166,7 @@ func afterTools(body []byte) bool {
 }
 
 // prompt counts the tokens of a request and names their blocks.
-func (m *maker) prompt(row *Row, body []byte) {
+func (m *maker) prompt(row *recording.Row, body []byte) {
 	if body == nil {
 		return
 	}
@@ -229,7 +176,7 @@ func (m *maker) prompt(row *Row, body []byte) {
 	m.tokens = append(m.tokens[:0], ids...)
 	m.tokens = m.o.Tokenizer.Encode(m.tokens, text)
 	row.InputLength = len(m.tokens)
-	if m.o.Keep != KeepLengths && len(m.tokens) > 0 {
+	if m.o.Keep != recording.KeepLengths && len(m.tokens) > 0 {
 		var shared int
 		row.HashIDs, shared = m.rows.blocks.hash(nil, m.tokens)
 		m.counts.shared.Add(int64(shared))
@@ -237,12 +184,12 @@ func (m *maker) prompt(row *Row, body []byte) {
 }
 
 // reply notes what came back.
-func (m *maker) reply(row *Row, x *exchange, body []byte) {
+func (m *maker) reply(row *recording.Row, x *exchange, body []byte) {
 	e := m.endpoints[row.Endpoint]
 	if e == nil {
 		var err error
 		if e, err = endpoint.New(row.Endpoint, endpoint.Options{Streaming: true}); err != nil {
-			row.lacks(true, "reply of another form")
+			row.Lacks(true, "reply of another form")
 			return
 		}
 		m.endpoints[row.Endpoint] = e
@@ -256,6 +203,9 @@ func (m *maker) reply(row *Row, x *exchange, body []byte) {
 		d.Body(x.contentType, false, body, int64(x.end))
 	}
 	reply := d.Reply()
+	if row.Outcome == "cancelled" && reply.Ending != "" {
+		row.Outcome = "ok" // clients leave a stream at its last event, before its last bytes
+	}
 	if row.Outcome == "ok" && reply.Err != nil {
 		row.Outcome = "error"
 	}
@@ -275,7 +225,7 @@ func (m *maker) reply(row *Row, x *exchange, body []byte) {
 	if isEvents(x.contentType) && len(reply.ContentNS) > 0 {
 		row.TTFTMS = pointer(ms(time.Duration(reply.ContentNS[0])))
 	}
-	if m.o.Keep == KeepText {
+	if m.o.Keep == recording.KeepText {
 		row.Reply = pointer(string(reply.Output))
 	}
 }

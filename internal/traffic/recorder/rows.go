@@ -10,23 +10,8 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/workload/recording"
 )
-
-// The names of the files of a recording: the first of each kind, and the pattern of those that follow.
-const (
-	TrafficName  = "traffic.jsonl"
-	MooncakeName = "mooncake_trace.jsonl"
-)
-
-// Head is the first line of each file of rows.
-type Head struct {
-	Recording int       `json:"aiperf_recording"`
-	StartedAt time.Time `json:"started_at"`
-	Keep      Keep      `json:"keep"`
-	Tokenizer string    `json:"tokenizer"`
-	BlockSize int       `json:"block_size,omitempty"`
-	Part      int       `json:"part"`
-}
 
 // rows writes the rows of a recording.
 type rows struct {
@@ -50,34 +35,26 @@ func openRows(o *Options, start time.Time) (*rows, error) {
 	return r, r.next()
 }
 
-// partName is the name of a part: the first has the plain one.
-func partName(name string, part int) string {
-	if part == 0 {
-		return name
-	}
-	return fmt.Sprintf("%s-%04d.jsonl", name[:len(name)-len(".jsonl")], part)
-}
-
 // next opens the files of the next part; r is locked, or not shared yet.
 func (r *rows) next() error {
 	lines := func(name string) (*artifact.Lines, error) {
-		return artifact.CreateLines(filepath.Join(r.o.Folder, partName(name, r.part)), artifact.LinesOptions{
+		return artifact.CreateLines(filepath.Join(r.o.Folder, recording.PartName(name, r.part)), artifact.LinesOptions{
 			OnError: func(err error) { r.o.Warn(err.Error() + "; requests are passed on, their rows are lost") }})
 	}
-	traffic, err := lines(TrafficName)
+	traffic, err := lines(recording.TrafficName)
 	if err != nil {
 		return err
 	}
 	r.traffic, r.mooncake = traffic, nil
-	if r.o.Keep != KeepLengths {
-		mooncake, err := lines(MooncakeName)
+	if r.o.Keep != recording.KeepLengths {
+		mooncake, err := lines(recording.MooncakeName)
 		if err != nil {
 			return err
 		}
 		r.mooncake = mooncake
 	}
-	head := Head{Recording: 1, StartedAt: r.start.UTC(), Keep: r.o.Keep, Tokenizer: r.o.Tokenizer.Name(), Part: r.part}
-	if r.o.Keep != KeepLengths {
+	head := recording.Head{Recording: recording.Version, StartedAt: r.start.UTC(), Keep: r.o.Keep, Tokenizer: r.o.Tokenizer.Name(), Part: r.part}
+	if r.o.Keep != recording.KeepLengths {
 		head.BlockSize = r.o.BlockSize
 	}
 	text, err := json.Marshal(head)
@@ -100,7 +77,7 @@ type mooncakeRow struct {
 }
 
 // add writes a row.
-func (r *rows) add(row *Row) {
+func (r *rows) add(row *recording.Row) {
 	text, err := json.Marshal(row)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"aiperf/internal/traffic/row"
 )
 
 var quiet = log.New(io.Discard, "", 0)
@@ -26,7 +28,7 @@ type exchange struct {
 	contentType          string
 	replyEncoding        string
 	reply                []byte
-	reads                []read
+	reads                []row.Read
 	end                  time.Duration
 	cancelled, unreached bool
 	whole                bool  // the reply was read to its end
@@ -36,10 +38,19 @@ type exchange struct {
 	work                 bool // it has a body
 }
 
-// read is a piece of the reply: where it ends, and when it was read.
-type read struct {
-	end int
-	at  time.Duration
+// outcome says how it ended, as far as the connection tells.
+func (x *exchange) outcome() string {
+	switch {
+	case x.unreached:
+		return "unreached"
+	case x.cancelled:
+		return "cancelled"
+	case x.broken != nil:
+		return "broken"
+	case x.status < 200 || x.status > 299:
+		return "error"
+	}
+	return "ok"
 }
 
 // keep appends bytes if neither the exchange nor all of them together hold too many.
@@ -83,7 +94,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	if n > 0 && !x.ended {
 		if !x.requestCut {
 			var ok bool
-			x.request, ok = x.keep(x.request, p[:n], maxRequest)
+			x.request, ok = x.keep(x.request, p[:n], row.MaxBody)
 			x.requestCut = !ok
 		}
 	}
@@ -102,9 +113,9 @@ func (b *replyBody) Read(p []byte) (int, error) {
 	if n > 0 {
 		if !x.replyCut {
 			var ok bool
-			x.reply, ok = x.keep(x.reply, p[:n], maxReply)
+			x.reply, ok = x.keep(x.reply, p[:n], row.MaxBody)
 			x.replyCut = !ok
-			x.reads = append(x.reads, read{len(x.reply), time.Since(x.at)})
+			x.reads = append(x.reads, row.Read{End: len(x.reply), At: time.Since(x.at)})
 		}
 	}
 	switch {

@@ -124,12 +124,8 @@ func (w *Writer) Add(row *recording.Row) {
 	w.size += int64(len(text)) + 1
 	w.total += int64(len(text)) + 1
 	if w.mooncake != nil && row.InputLength > 0 && row.Outcome == "ok" {
-		length := row.OutputLength + row.ReasoningLength
-		if row.UsageCompletion != nil && *row.UsageCompletion > 0 {
-			length = int(*row.UsageCompletion)
-		}
 		m := mooncakeRow{SessionID: row.SessionID, Delay: row.ThinkMS, InputLength: row.InputLength,
-			OutputLength: max(1, length), HashIDs: row.HashIDs}
+			OutputLength: max(1, replyLength(row)), HashIDs: row.HashIDs}
 		if m.Delay == nil {
 			m.Timestamp = &row.TimestampMS
 		}
@@ -140,6 +136,14 @@ func (w *Writer) Add(row *recording.Row) {
 	if w.o.TotalBytes > 0 && w.total > w.o.TotalBytes {
 		w.stop(fmt.Sprintf("the recording has its %d bytes; %s", w.o.TotalBytes, w.o.Meanwhile))
 	}
+}
+
+// replyLength is that of the reply: as the server counted it, where it did, else that of its texts.
+func replyLength(row *recording.Row) int {
+	if row.UsageCompletion != nil && *row.UsageCompletion > 0 {
+		return int(*row.UsageCompletion)
+	}
+	return row.OutputLength + row.ReasoningLength
 }
 
 // stop ends the writing; w is locked.
@@ -175,11 +179,23 @@ func (w *Writer) Lost() int64 {
 	return w.dropped + dropped
 }
 
-// Close writes what is left.
+// Close writes what is left, and weka_trace of all rows. That one fails alone: it can be made again.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.closePart()
+	closed := w.traffic != nil
+	err := w.closePart()
+	if !closed || err != nil || w.o.Keep == recording.KeepLengths || w.count.Load() == 0 {
+		return err
+	}
+	_, left, err := WriteWeka(w.o.Folder)
+	if err != nil {
+		w.o.Warn(fmt.Sprintf("%s is not written: %v; aiperf anonymize %s makes it later", recording.WekaName, err, w.o.Folder))
+	}
+	if left > 0 {
+		w.o.Warn(fmt.Sprintf("%s has %d sessions; %d more are in the other files alone", recording.WekaName, maxWeka, left))
+	}
+	return nil
 }
 
 // Count is the number of rows that were written.

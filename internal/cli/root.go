@@ -113,7 +113,7 @@ var families = []struct {
 	{"Measure", []string{"quick", "profile", "capacity", "demo", "chat", "top"}},
 	{"Decide", []string{"compare", "why", "gate"}},
 	{"Look", []string{"report", "serve", "plot", "share", "analyze", "server-metrics", "speed-bench-report"}},
-	{"Data and files", []string{"data", "record", "config", "tokenizer", "analyze-trace", "validate", "synthesize"}},
+	{"Data and files", []string{"data", "record", "anonymize", "config", "tokenizer", "analyze-trace", "validate", "synthesize"}},
 	{"Machines", []string{"agent", "kube", "operator"}},
 	{"More", []string{"docs", "mock-server", "selftest", "plugins", "licenses"}},
 }

@@ -13,6 +13,8 @@ func Commands() []command.Command {
 			Tables: command.Table(func() *flags.Table { return new(dataOptions).table() }), Run: runData},
 		{Name: "record", Summary: "record the traffic of a server as a trace that can be replayed",
 			Tables: command.Table(func() *flags.Table { return new(recordOptions).table() }), Run: runRecord},
+		{Name: "anonymize", Summary: "make a recording without texts of logs that have them",
+			Tables: command.Table(func() *flags.Table { return new(anonymizeOptions).table() }), Run: runAnonymize},
 		{Name: "analyze-trace", Summary: "describe a trace: lengths, shared prefixes, hit rates",
 			Tables: command.Table(func() *flags.Table { return new(analyzeTraceOptions).table() }), Run: runAnalyzeTrace},
 		{Name: "synthesize", Summary: "generate a trace of coding sessions",

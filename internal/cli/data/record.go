@@ -2,7 +2,6 @@ package data
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -69,6 +68,7 @@ func (o *recordOptions) table() *flags.Table {
 		flags.Value("block-size", "N", "tokens of a block (16)", command.Integer(&o.BlockSize, 1, 1<<16)),
 		flags.Value("salt-file", "FILE", "key of the hashes, so that recordings can be compared; without it one is drawn "+
 			"and forgotten", command.NonEmpty(&o.saltFile)),
+		flags.Switch("rename-models", "write model-1, model-2 and so on for the names of models", &o.RenameModels),
 		flags.Value("session-header", "NAME", "header whose value tells sessions apart; else requests that repeat the "+
 			"messages of one before go on with its session", command.NonEmpty(&o.SessionHeader)),
 		flags.Value("session-cookie", "NAME", "the same with a cookie", command.NonEmpty(&o.SessionCookie)),
@@ -106,7 +106,7 @@ func runRecord(e *command.Env, args []string) error {
 		return fmt.Errorf("--listen: %w", err)
 	}
 	defer listener.Close()
-	lock, err := o.folder()
+	lock, err := recordingFolder(o.Folder)
 	if err != nil {
 		return err
 	}
@@ -143,19 +143,8 @@ func (o *recordOptions) check() error {
 	if err := o.trust(); err != nil {
 		return err
 	}
-	if o.saltFile == "" {
-		o.Salt = make([]byte, 32)
-		rand.Read(o.Salt)
-		return nil
-	}
-	if o.Salt, err = os.ReadFile(o.saltFile); err != nil {
-		return fmt.Errorf("--salt-file: %w", err)
-	}
-	if len(o.Salt) < 16 {
-		return fmt.Errorf("--salt-file %s: want at least 16 bytes, so that nobody can guess them; head -c 32 /dev/urandom",
-			o.saltFile)
-	}
-	return nil
+	o.Salt, err = saltOf(o.saltFile)
+	return err
 }
 
 func (o *recordOptions) trust() error {
@@ -172,18 +161,6 @@ func (o *recordOptions) trust() error {
 		return fmt.Errorf("--upstream-ca: %s contains no certificate in PEM format", o.upstreamCA)
 	}
 	return nil
-}
-
-// folder makes the folder of the recording and keeps other programs from writing there.
-func (o *recordOptions) folder() (*artifact.Lock, error) {
-	if err := os.MkdirAll(o.Folder, 0o755); err != nil {
-		return nil, fmt.Errorf("--out: %w", err)
-	}
-	old, err := filepath.Glob(filepath.Join(o.Folder, "*.jsonl"))
-	if err != nil || len(old) > 0 {
-		return nil, fmt.Errorf("--out %s: there is a recording in this folder already; name another one", o.Folder)
-	}
-	return artifact.LockFolder(o.Folder)
 }
 
 // serve passes requests on until ctx ends, and says what came of it.
@@ -278,9 +255,10 @@ func (o *recordOptions) say(e *command.Env, r *recorder.Recorder) {
 		return
 	}
 	trace := filepath.Join(o.Folder, recording.MooncakeName)
-	fmt.Fprintf(e.Terminal.Out, "          %s\nReplay:   %s\n", trace, strings.Join(command.Quoted([]string{"aiperf", "profile",
-		"--model", "MODEL", "--url", o.Upstream.String(), "--streaming", "--input-file", trace, "--custom-dataset-type",
-		"mooncake_trace", "--isl-block-size", fmt.Sprint(o.BlockSize), "--fixed-schedule", "--fixed-schedule-auto-offset"}), " "))
+	fmt.Fprintf(e.Terminal.Out, "          %s\n          %s\nReplay:   %s\n", trace,
+		filepath.Join(o.Folder, recording.WekaName), strings.Join(command.Quoted([]string{"aiperf", "profile",
+			"--model", "MODEL", "--url", o.Upstream.String(), "--streaming", "--input-file", trace, "--custom-dataset-type",
+			"mooncake_trace", "--isl-block-size", fmt.Sprint(o.BlockSize), "--fixed-schedule", "--fixed-schedule-auto-offset"}), " "))
 }
 
 // sizeOf reads a number of bytes, such as 256MB.

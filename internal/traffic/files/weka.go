@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 
 	"aiperf/internal/base/bounded"
@@ -42,10 +43,10 @@ func wekaOf(row *recording.Row) wekaRequest {
 		r.HashIDs = []int64{}
 	}
 	if row.AfterTools {
-		r.InputTypes = []string{"tool_result"}
+		r.InputTypes = []string{typeToolResult}
 	}
 	if row.ToolCalls > 0 {
-		r.OutputTypes = []string{"tool_use"}
+		r.OutputTypes = []string{typeToolUse}
 	}
 	if row.ThinkMS != nil {
 		r.ThinkTime = *row.ThinkMS / 1000
@@ -227,3 +228,26 @@ func (w *wekaWriter) end() error {
 	w.out, w.file, w.models = nil, nil, nil
 	return err
 }
+
+// wekaHead is what a session's file says of the whole; its requests come before the models, which are known at the end.
+type wekaHead struct {
+	ID           string          `json:"id"`
+	BlockSize    int             `json:"block_size"`
+	Scope        string          `json:"hash_id_scope"`
+	ToolTokens   int             `json:"tool_tokens"`
+	SystemTokens int             `json:"system_tokens"`
+	Requests     []wekaRequest   `json:"requests"`
+	Models       []string        `json:"models"`
+	T            json.RawMessage `json:"t"` // of each request
+}
+
+// Lines are the types of the lines that are written beside the rows, whose tags name all their members.
+func Lines() []reflect.Type {
+	return []reflect.Type{reflect.TypeFor[mooncakeRow](), reflect.TypeFor[wekaRequest](), reflect.TypeFor[wekaHead]()}
+}
+
+// Texts are the texts in these lines that are the same whatever was recorded.
+func Texts() []string { return []string{"n", "s", "local", "text", typeToolResult, typeToolUse} }
+
+// What a request brings and what its reply is made of, besides text.
+const typeToolResult, typeToolUse = "tool_result", "tool_use"

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,8 @@ type Options struct {
 	BlockSize int
 	// Start is the instant 0 of the rows.
 	Start time.Time
+	// Untimed says that the rows have no times.
+	Untimed bool
 	// MaxBytes is the size of a file after which the next one begins; TotalBytes that of all of them, after which rows
 	// are lost. 0 = there is none.
 	MaxBytes, TotalBytes int64
@@ -73,7 +76,7 @@ func (w *Writer) next() error {
 		w.mooncake = mooncake
 	}
 	head := recording.Head{Recording: recording.Version, StartedAt: w.o.Start.UTC(), Keep: w.o.Keep,
-		Tokenizer: w.o.Tokenizer, Part: w.part}
+		Tokenizer: w.o.Tokenizer, Part: w.part, Untimed: w.o.Untimed}
 	if w.o.Keep != recording.KeepLengths {
 		head.BlockSize = w.o.BlockSize
 	}
@@ -89,11 +92,12 @@ func (w *Writer) next() error {
 type mooncakeRow struct {
 	SessionID string `json:"session_id"`
 	// Timestamp is absent where Delay, the time since the turn before ended, says when the request is sent.
-	Timestamp    *float64 `json:"timestamp,omitempty"`
-	Delay        *float64 `json:"delay,omitempty"`
-	InputLength  int      `json:"input_length"`
-	OutputLength int      `json:"output_length"`
-	HashIDs      []int64  `json:"hash_ids"`
+	Timestamp   *float64 `json:"timestamp,omitempty"`
+	Delay       *float64 `json:"delay,omitempty"`
+	InputLength int      `json:"input_length"`
+	// OutputLength is absent where the reply is not known.
+	OutputLength int     `json:"output_length,omitempty"`
+	HashIDs      []int64 `json:"hash_ids"`
 }
 
 // Add writes a row.
@@ -125,8 +129,11 @@ func (w *Writer) Add(row *recording.Row) {
 	w.total += int64(len(text)) + 1
 	if w.mooncake != nil && row.InputLength > 0 && row.Outcome == "ok" {
 		m := mooncakeRow{SessionID: row.SessionID, Delay: row.ThinkMS, InputLength: row.InputLength,
-			OutputLength: max(1, replyLength(row)), HashIDs: row.HashIDs}
-		if m.Delay == nil {
+			OutputLength: replyLength(row), HashIDs: row.HashIDs}
+		if m.OutputLength == 0 && !strings.Contains(row.Incomplete, recording.NoReply) {
+			m.OutputLength = 1
+		}
+		if m.Delay == nil && !w.o.Untimed {
 			m.Timestamp = &row.TimestampMS
 		}
 		if line, err := json.Marshal(m); err == nil {

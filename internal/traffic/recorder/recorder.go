@@ -45,6 +45,8 @@ type Options struct {
 	BlockSize int
 	// Salt is the key of the hashes. It is written nowhere.
 	Salt []byte
+	// RenameModels writes numbers for the names of models.
+	RenameModels bool
 	// SessionHeader and SessionCookie name what tells sessions apart; "" = the chain of messages does.
 	SessionHeader, SessionCookie string
 	// MaxBytes is the size of a file after which the next one begins; TotalBytes that of all of them, after which
@@ -86,9 +88,9 @@ func New(o Options) (*Recorder, error) {
 		r.o.Warn = func(string) {}
 	}
 	r.memory = row.NewMemory(row.Options{Start: r.start, Keep: o.Keep, Tokenizer: o.Tokenizer, BlockSize: o.BlockSize,
-		Salt: o.Salt})
+		Salt: o.Salt, RenameModels: o.RenameModels})
 	var err error
-	if r.files, err = files.Create(files.Options{Folder: o.Folder, Keep: o.Keep, Tokenizer: o.Tokenizer.Name(),
+	if r.files, err = files.Create(files.Options{Folder: o.Folder, Keep: o.Keep, Tokenizer: row.PlainName(o.Tokenizer.Name()),
 		BlockSize: o.BlockSize, Start: r.start, MaxBytes: o.MaxBytes, TotalBytes: o.TotalBytes, Warn: r.o.Warn,
 		Meanwhile: "requests are passed on, their rows are lost"}); err != nil {
 		return nil, err

@@ -37,6 +37,8 @@ type Options struct {
 	BlockSize int
 	// Salt is the key of all hashes. It is written nowhere.
 	Salt []byte
+	// RenameModels writes model-1, model-2 and so on for the names of models.
+	RenameModels bool
 }
 
 // MaxBody is the most bytes of a request or a reply that are read.
@@ -158,7 +160,7 @@ func (m *Maker) read(row *recording.Row, body []byte) {
 			row.Sampling[name] = bytes.Clone(member.Value)
 		}
 	}
-	row.Model = jsonscan.FindText(body, "model")
+	row.Model = m.Model(jsonscan.FindText(body, "model"))
 	row.Stream = string(jsonscan.Find(body, "stream")) == "true"
 	for range jsonscan.Elements(jsonscan.Find(body, "tools")) {
 		row.Tools++

@@ -35,16 +35,18 @@ type Memory struct {
 	o        Options
 	sessions *sessions
 	blocks   *blocks
+	models   models
 }
 
 // NewMemory returns the memory of a recording that begins.
 func NewMemory(o Options) *Memory {
-	return &Memory{o: o, sessions: newSessions(), blocks: newBlocks(o.BlockSize, o.Salt)}
+	return &Memory{o: o, sessions: newSessions(), blocks: newBlocks(o.BlockSize, o.Salt),
+		models: models{rename: o.RenameModels, names: map[string]string{}}}
 }
 
 // Place gives a row its session, the number of its turn and the time since the turn before. Rows come in the order of
-// their ends or of their beginnings. It returns how many tokens of the prompt had been seen as the beginning of
-// another.
+// their ends or of their beginnings. An end that is zero is not known: nor is the time until the next turn then. It
+// returns how many tokens of the prompt had been seen as the beginning of another.
 func (m *Memory) Place(row *recording.Row, t Thread, begun, ended time.Time) (shared int) {
 	id := func(number int64) string {
 		// It says nothing of the session.
@@ -101,12 +103,12 @@ func (s *sessions) of(t Thread, begun, ended time.Time, id func(number int64) st
 	if found == nil {
 		s.begun++
 		found = &session{id: id(s.begun)}
-	} else if since := begun.Sub(found.ended); since >= 0 {
+	} else if since := begun.Sub(found.ended); since >= 0 && !found.ended.IsZero() {
 		think = since
 	}
 	turn = found.turns
 	found.turns++
-	if ended.After(found.ended) {
+	if ended.IsZero() || ended.After(found.ended) {
 		found.ended = ended
 	}
 	s.remember(t.Own, found)
@@ -136,6 +138,9 @@ func (m *Memory) key(kind string, b []byte) (d Digest) {
 	h.Sum(d[:0])
 	return d
 }
+
+// Named is the thread of a session that has a name.
+func (m *Memory) Named(name string) Thread { return m.thread(name, nil) }
 
 // thread says of which session a request is: by what the user named, else by its messages.
 func (m *Memory) thread(name string, body []byte) Thread {

@@ -29,6 +29,10 @@ type recordedCall struct {
 	messages any // a list of messages, or a text
 	// input and output are numbers of tokens; nil: not known.
 	input, output any
+	// What is not sent: the model, its parameters, the reply, the times of its first content and of its end.
+	model             string
+	parameters, reply any
+	begun, end        any
 }
 
 // exportRecord takes the calls out of a record of a file.
@@ -248,6 +252,8 @@ func langfuseCalls(o rows.Row) []recordedCall {
 		at: first(o, "startTime", "timestamp"), session: firstName(o, "sessionId", "traceId"), messages: o["input"],
 		input:  first(o, "usageDetails.input", "usage.input", "promptTokens", "usage.promptTokens", "inputUsage"),
 		output: first(o, "usageDetails.output", "usage.output", "completionTokens", "usage.completionTokens", "outputUsage"),
+		model:  firstName(o, "model"), parameters: o["modelParameters"], reply: o["output"],
+		begun: o["completionStartTime"], end: o["endTime"],
 	}}
 }
 
@@ -261,6 +267,10 @@ func langSmithCalls(o rows.Row) []recordedCall {
 		session: firstName(o, "extra.metadata.thread_id", "extra.metadata.session_id", "trace_id", "id"),
 		input:   first(o, "prompt_tokens", "usage_metadata.input_tokens"),
 		output:  first(o, "completion_tokens", "usage_metadata.output_tokens"),
+		model: firstName(o, "extra.metadata.ls_model_name", "extra.invocation_params.model",
+			"extra.invocation_params.model_name"),
+		parameters: first(o, "extra.invocation_params"), reply: o["outputs"], begun: o["first_token_time"],
+		end: o["end_time"],
 	}}
 }
 
@@ -302,6 +312,8 @@ func otelCall(span rows.Row) (recordedCall, bool) {
 		messages: attributes["gen_ai.input.messages"],
 		input:    first(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
 		output:   first(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+		model:    firstName(attributes, "gen_ai.request.model", "gen_ai.response.model"),
+		reply:    first(attributes, "gen_ai.output.messages", "gen_ai.completion.0.content"), end: span["endTimeUnixNano"],
 	}
 	if call.session == "" {
 		call.session, _ = span["traceId"].(string)

@@ -122,12 +122,22 @@ func outputLimit(body *object) *int {
 }
 
 // inputsReader reads a document with the payloads of sessions.
-type inputsReader struct{ *load }
+type inputsReader struct {
+	*load
+	// took gets each session that was read; false ends the reading.
+	took func(item []byte) bool
+}
 
 // readInputs reads a document like our own inputs.json: a list of sessions with their payloads. It is
 // read as a stream; only one session is in memory twice.
 func readInputs(from *load) error {
-	l := inputsReader{from}
+	return readSessions(from, func([]byte) bool { return true })
+}
+
+// readSessions reads the sessions of a document like inputs.json; took gets each when it was read, and ends the reading
+// with false.
+func readSessions(from *load, took func(item []byte) bool) error {
+	l := inputsReader{from, took}
 	in, err := Open(l.path)
 	if err != nil {
 		return err
@@ -179,6 +189,9 @@ func (l inputsReader) document(dec *json.Decoder) error {
 				return err
 			}
 			l.session(item, dec.InputOffset()-int64(len(item)))
+			if !l.took(item) {
+				return nil
+			}
 		}
 		if l.ctx.Err() != nil {
 			return nil

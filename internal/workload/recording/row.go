@@ -13,7 +13,12 @@ type Head struct {
 	Tokenizer string    `json:"tokenizer"`
 	BlockSize int       `json:"block_size,omitempty"`
 	Part      int       `json:"part"`
+	// Untimed says that nobody knows when the requests came: their times are 0, and their order is that of the rows.
+	Untimed bool `json:"untimed,omitempty"`
 }
+
+// NoReply is said in Incomplete of a request whose reply is not known: its length is 0 then.
+const NoReply = "no reply"
 
 // Row is a line of the recording: one request. Times are milliseconds, lengths are tokens.
 type Row struct {

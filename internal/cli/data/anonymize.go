@@ -1,0 +1,141 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"aiperf/internal/cli/command"
+	"aiperf/internal/config/flags"
+	"aiperf/internal/traffic/anonymize"
+	"aiperf/internal/workload/recording"
+)
+
+const anonymizeHelp = `Usage: aiperf anonymize FILE|DIR… [flags]
+
+Reads logs that hold the texts of requests and writes a recording of them as aiperf record does: times, lengths, ids of the blocks that prompts share, sessions, sampling parameters, stop reasons, and no text. Each file is read once, in bounded memory. Then every text in the written files is compared with what a recording may hold, and with all sequences of five words of the input; what should not be there ends the command with exit code 1 and removes the files.
+
+Formats are detected: recordings with --keep text, profile_export_raw.jsonl, inputs.json, JSON Lines of request bodies, OpenAI's batches, ShareGPT, LangSmith, Langfuse, OpenTelemetry, HAR, SageMaker, prompts and tables. A recording without texts is read, too, for the files that a killed recorder did not write.
+`
+
+// anonymizeOptions are the flags of aiperf anonymize.
+type anonymizeOptions struct {
+	anonymize.Options
+	saltFile, tokenizer, revision, keep string
+}
+
+func (o *anonymizeOptions) table() *flags.Table {
+	o.Folder, o.tokenizer, o.keep = "anonymized", "builtin", string(recording.KeepHashes)
+	o.BlockSize, o.MaxBytes = 16, 256<<20
+	kept := []string{string(recording.KeepHashes), string(recording.KeepLengths)}
+	keep := flags.Value("keep", "WHAT", "what is written of each prompt: hashes of its blocks and its length (the default), "+
+		"or lengths alone", flags.OneOf(&o.keep, kept...))
+	keep.Values = kept
+	format := flags.Value("format", "NAME", "format of all files; without it each is detected",
+		flags.OneOf(&o.Format, anonymize.Formats()...))
+	format.Values = anonymize.Formats()
+	return &flags.Table{Command: "anonymize", Page: "anonymize", Examples: []flags.Example{
+		{For: "a log of request bodies; the recording goes to anonymized", Command: "aiperf anonymize requests.jsonl"},
+		{For: "a recording with texts", Command: "aiperf anonymize recording --out shared"},
+		{For: "an export of LangSmith; nobody learns which models", Command: "aiperf anonymize runs.json --format langsmith --rename-models"},
+	}, About: anonymizeHelp, Flags: []flags.Flag{
+		flags.Value("out -o", "DIR", "folder for the recording (anonymized); it must be empty, or not there",
+			command.NonEmpty(&o.Folder)),
+		format, keep,
+		flags.Value("tokenizer", "NAME", "counts tokens: hub id, folder, file, or the built-in one, an estimate (builtin)",
+			command.NonEmpty(&o.tokenizer)),
+		flags.Value("tokenizer-revision", "NAME", "branch, tag or commit on the hub (main)", command.NonEmpty(&o.revision)),
+		flags.Value("block-size", "N", "tokens of a block (16)", command.Integer(&o.BlockSize, 1, 1<<16)),
+		flags.Value("salt-file", "FILE", "key of the hashes, so that recordings can be compared; without it one is drawn "+
+			"and forgotten", command.NonEmpty(&o.saltFile)),
+		flags.Switch("rename-models", "write model-1, model-2 and so on for the names of models", &o.RenameModels),
+		flags.Value("max-file-size", "BYTES", "size of a file after which the next one begins (256MB)", sizeOf(&o.MaxBytes)),
+	}}
+}
+
+// runAnonymize makes a recording of files.
+func runAnonymize(e *command.Env, args []string) error {
+	var o anonymizeOptions
+	paths, err := e.Parse(o.table(), args)
+	if err != nil {
+		return err
+	}
+	if len(paths) == 0 {
+		return errors.New("no file given: aiperf anonymize FILE…")
+	}
+	o.Inputs, o.Keep = paths, recording.Keep(o.keep)
+	o.Warn = func(text string) { e.Terminal.Say("WARNING: " + text) }
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil {
+			return fmt.Errorf("the input cannot be read: %w", err)
+		}
+	}
+	if o.Salt, err = saltOf(o.saltFile); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if o.Tokenizer, err = e.FindTokenizer(ctx, o.tokenizer, o.revision); err != nil {
+		return fmt.Errorf("--tokenizer %s: %w", o.tokenizer, err)
+	}
+	lock, err := recordingFolder(o.Folder)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	result, err := anonymize.Run(ctx, o.Options)
+	if violation := new(anonymize.Violation); errors.As(err, &violation) {
+		return fmt.Errorf("checked: %w. The files are removed. This is a fault of aiperf: please report it without the text",
+			err)
+	}
+	if err != nil {
+		return err
+	}
+	o.say(e, result)
+	return nil
+}
+
+// say prints what was read and written, and how it is replayed.
+func (o *anonymizeOptions) say(e *command.Env, r *anonymize.Result) {
+	slices.Sort(r.Formats)
+	fmt.Fprintf(e.Terminal.Out, "Read:    %d requests in %d sessions · %s · mean ISL %.0f, OSL %.0f · %.0f %% of prompt tokens shared\n",
+		r.Rows, r.Sessions, strings.Join(slices.Compact(r.Formats), ", "),
+		float64(r.InputTokens)/float64(r.Rows), float64(r.OutputTokens)/float64(r.Rows),
+		100*float64(r.SharedTokens)/float64(max(1, r.InputTokens)))
+	if r.Without > 0 {
+		fmt.Fprintf(e.Terminal.Out, "         %d records hold no request and are left out\n", r.Without)
+	}
+	switch {
+	case r.Untimed:
+		fmt.Fprintln(e.Terminal.Out, "         the input has no times: the rows have its order, and a replay is a closed loop")
+	case r.Undated > 0:
+		fmt.Fprintf(e.Terminal.Out, "         %d requests have no time and got that of the one before\n", r.Undated)
+	}
+	if r.WithoutText > 0 {
+		fmt.Fprintf(e.Terminal.Out, "         %d requests have lengths alone: they share nothing\n", r.WithoutText)
+	}
+	if r.Unanswered > 0 {
+		fmt.Fprintf(e.Terminal.Out, "         %d requests have no reply: --osl says how long theirs are in a replay\n", r.Unanswered)
+	}
+	fmt.Fprintf(e.Terminal.Out, "Checked: %d texts in %d files: none is of the input (%d sequences of five words were looked for)\n",
+		r.Checked.Texts, r.Checked.Files, r.Sequences)
+	fmt.Fprintf(e.Terminal.Out, "Files:   %s\n", filepath.Join(o.Folder, recording.TrafficName))
+	if r.Keep == recording.KeepLengths {
+		return
+	}
+	trace := filepath.Join(o.Folder, recording.MooncakeName)
+	fmt.Fprintf(e.Terminal.Out, "         %s\n         %s\n", trace, filepath.Join(o.Folder, recording.WekaName))
+	load := []string{"--fixed-schedule", "--fixed-schedule-auto-offset"}
+	if r.Untimed {
+		load = []string{"--concurrency", "8"}
+	}
+	fmt.Fprintf(e.Terminal.Out, "Replay:  %s\n", strings.Join(command.Quoted(append([]string{"aiperf", "profile", "--model",
+		"MODEL", "--url", "URL", "--streaming", "--input-file", trace, "--custom-dataset-type", "mooncake_trace",
+		"--isl-block-size", fmt.Sprint(r.BlockSize)}, load...)), " "))
+}

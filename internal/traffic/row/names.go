@@ -1,0 +1,142 @@
+package row
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/wire/api"
+	"aiperf/internal/workload/recording"
+)
+
+// plainName matches names as models have them: one word, and no sentence.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$`)
+
+// PlainName is what is written of the name of a model or a tokenizer: of a path its last element, and "other" for what
+// looks like no name, since clients may write anything there.
+func PlainName(name string) string {
+	if strings.HasPrefix(name, "/") || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~") ||
+		strings.Contains(name, `\`) {
+		name = path.Base(strings.ReplaceAll(name, `\`, "/"))
+	}
+	if name == "" || plainName.MatchString(name) {
+		return name
+	}
+	return other
+}
+
+// maxModels bounds the names of models of a recording; one beyond is written as "other".
+const maxModels = 10_000
+
+// models are the names of models of a recording, as they are written.
+type models struct {
+	rename bool
+	mu     sync.Mutex
+	names  map[string]string
+}
+
+// Model is what is written of the name of a model.
+func (m *Memory) Model(name string) string {
+	if name == "" {
+		return ""
+	}
+	m.models.mu.Lock()
+	defer m.models.mu.Unlock()
+	if written, known := m.models.names[name]; known {
+		return written
+	}
+	if len(m.models.names) >= maxModels {
+		return other
+	}
+	written := PlainName(name)
+	if m.models.rename {
+		written = fmt.Sprintf("model-%d", len(m.models.names)+1)
+	}
+	m.models.names[name] = written
+	return written
+}
+
+// Names are the names of models that were written.
+func (m *Memory) Names() []string {
+	m.models.mu.Lock()
+	defer m.models.mu.Unlock()
+	names := []string{"", other}
+	for _, written := range m.models.names {
+		names = append(names, written)
+	}
+	return names
+}
+
+// Enumerated reports whether a text is one of those that rows hold whatever was said: a name of a member, an endpoint
+// type, an outcome, a stop reason or what is said of a request that could not be read.
+func Enumerated(text string) bool {
+	_, known := enumerated()[text]
+	return known || slices.Contains(reasons, text)
+}
+
+// enumerated is made once, when a check asks.
+var enumerated = sync.OnceValue(func() map[string]struct{} {
+	all := map[string]struct{}{}
+	add := func(texts ...string) {
+		for _, text := range texts {
+			all[text] = struct{}{}
+		}
+	}
+	for _, d := range api.All() {
+		add(d.Name)
+	}
+	add(sampling...)
+	add(recording.Keeps()...)
+	add(other, "ok", "error", "broken", "cancelled", "unreached")
+	return all
+})
+
+// Clean takes from a row that a file holds what could be a text: values that no row of ours has. Its model is named as
+// in all rows.
+func (m *Memory) Clean(row *recording.Row) {
+	row.Model = m.Model(row.Model)
+	row.Request, row.Reply = nil, nil
+	if !Enumerated(row.Endpoint) {
+		row.Endpoint = other
+	}
+	if !slices.Contains([]string{"ok", "error", "broken", "cancelled", "unreached"}, row.Outcome) {
+		row.Outcome = "error"
+	}
+	row.StopReason = reasonOf(row.StopReason)
+	if row.Incomplete != "" && row.Incomplete != recording.NoReply {
+		row.Incomplete = Incomplete
+	}
+	for name, value := range row.Sampling {
+		if !slices.Contains(sampling, name) || !plain(value) {
+			delete(row.Sampling, name)
+		}
+	}
+}
+
+// Incomplete is what is said of a row of another recording that lacks something.
+const Incomplete = "incomplete"
+
+// EndpointOf is the endpoint type of a request whose path is not known, by what it and its reply look like.
+func EndpointOf(request, reply []byte) string {
+	has := func(name string) bool { return jsonscan.Find(request, name) != nil }
+	switch {
+	case jsonscan.FindText(reply, "type") == "message", has("messages") && has("system"):
+		return "messages"
+	case has("messages"):
+		return "chat"
+	case has("prompt"):
+		return "completions"
+	case jsonscan.FindText(reply, "object") == "response", has("input") && (has("instructions") || has("max_output_tokens")),
+		len(jsonscan.Find(request, "input")) > 1 && jsonscan.Find(request, "input")[1] == '{':
+		return "responses"
+	case has("input"):
+		return "embeddings"
+	case has("inputs"):
+		return "huggingface_generate"
+	}
+	return other
+}

@@ -6,6 +6,7 @@
 package anonymize
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -177,10 +178,10 @@ func (r *reader) record(from *loader.Record) error {
 	}
 	for i := range from.Calls {
 		call := &from.Calls[i]
-		if from.Text == nil || len(from.Calls) == 1 {
-			r.words.Add(call.Body, true) // it may have been packed inside of the record
-			r.words.Add(call.Reply, true)
+		if !bytes.Equal(call.Body, from.Text) { // it may have been packed inside of the record
+			r.words.Add(call.Body, true)
 		}
+		r.words.Add(call.Reply, true)
 		if err := r.call(call); err != nil {
 			return err
 		}

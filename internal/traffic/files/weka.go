@@ -19,7 +19,7 @@ import (
 )
 
 // maxWeka is the most sessions that are written as weka_trace, each of which is a file.
-const maxWeka = 100_000
+const maxWeka = 20_000
 
 // wekaRequest is a request of the format weka_trace but for its time: lengths are tokens, times seconds.
 type wekaRequest struct {

@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +25,7 @@ var pages = map[string]map[string]string{
 	"docs/adaptive-scale.md":  {"yaml": "search.yaml"},
 	"docs/agentic.md":         nil,
 	"docs/analysis.md":        nil,
+	"docs/anonymize.md":       nil,
 	"docs/benchmarks.md":      nil,
 	"docs/branching.md":       {"jsonl": "sessions.jsonl"},
 	"docs/capacity.md":        nil,
@@ -63,6 +65,7 @@ var pages = map[string]map[string]string{
 	"docs/telemetry.md":       nil,
 	"docs/tokenizers.md":      nil,
 	"docs/traces.md":          {"jsonl": "trace.jsonl"},
+	"docs/your-traffic.md":    nil,
 }
 
 // absent names what a command of the documents needs and a test does not have. A command that holds one of these texts
@@ -81,7 +84,7 @@ var absent = map[string]string{
 	"syfi_coding_trace":          "recorded traces of agents",
 	"aiperf agent":               "an agent that waits for a coordinator on another machine",
 	"--wait-for-agents":          "a coordinator that waits for other machines",
-	"aiperf record":              "a recorder that runs until it is interrupted",
+	"8000 --out recording":       "a recorder that runs until it is interrupted",
 	"recording/mooncake":         "a recording",
 	"aiperf serve":               "a server that answers until it is interrupted",
 	"aiperf speed-bench-report":  "runs of a data set from a network",
@@ -340,6 +343,14 @@ func runDocumented(t *testing.T, page string, steps []step, blocks map[string]st
 		t.Cleanup(server.stop)
 		_, host, _ := strings.Cut(server.url, "://")
 		changed = append(changed, "localhost:"+port, host, "127.0.0.1:"+port, host)
+	}
+	if recorder := "127.0.0.1:8100"; strings.Contains(page, recorder) {
+		free, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed = append(changed, recorder, free.Addr().String())
+		free.Close()
 	}
 	replacer := strings.NewReplacer(changed...)
 	for file, text := range namedBlocks(page) {

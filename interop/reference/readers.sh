@@ -2,9 +2,10 @@
 # Runs ours in twenty-two ways against a mock server; then the data models of the original, installed from PyPI as a
 # black box, load every JSON and JSONL file that the runs left, as it is. The other way round, the original runs in nine
 # ways and our commands read its folders; what aiperf report computes again is compared with the original's own figures.
+# What aiperf record and aiperf anonymize write is played by both programs, which must send every request of it.
 #
 #   INTEROP_CACHE=DIR  where the virtual environment is kept (default: a directory that is removed)
-#   ONLY=ours|theirs   one direction alone
+#   ONLY=ours|theirs|traces   one part alone
 set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh reference
@@ -100,5 +101,34 @@ if [ "${ONLY:-theirs}" = theirs ]; then
     reads series compare theirs/repeats theirs/repeats
     reads metrics server-metrics theirs/chat/server_metrics_export.jsonl --output-dir again/metrics
     [ $failed = 1 ] || echo "readers: our commands read the original's folders of 9 kinds of run"
+fi
+
+if [ "${ONLY:-traces}" = traces ]; then
+    start record.log "$cache/aiperf" record --upstream "$url" --listen 127.0.0.1:0 --out recorded --keep text
+    wait_for grep -q 'clients use' record.log
+    "$cache/aiperf" profile "${quiet[@]}" "${chat[@]}" --tokenizer builtin --model mock-model --ui none --artifact-dir clients \
+        --url "$(grep -o 'http://127[^ ]*' record.log | head -n 1)" --num-sessions 8 --session-turns-mean 3 --session-turn-delay-mean 50 \
+        --shared-system-prompt-length 100 --isl 60 --osl 6 --concurrency 4 --extra-inputs ignore_eos:true >clients.log 2>&1 || failed=1
+    stop
+    "$cache/aiperf" anonymize recorded --out anonymized >anonymize.log 2>&1 || failed=1
+    requests=$(grep -c session_id recorded/traffic.jsonl)
+    # plays PROGRAM FOLDER FORMAT FLAGS...: a trace, of which every request is sent and answered.
+    plays() {
+        local dir=played/${1##*/venv/bin/}-$2-$3
+        dir=${dir//"$cache/"/}
+        mkdir -p played
+        local file=$2/$3
+        [ "$3" != mooncake_trace ] || file+=.jsonl
+        profile "$1" "$dir" "${quiet[@]}" "${chat[@]}" --input-file "$file" --custom-dataset-type "$3" "${@:4}"
+        [ "$(grep -c '"error":null\|"metrics":{"' "$dir/profile_export.jsonl")" = "$requests" ] ||
+            { echo "$dir: $(wc -l <"$dir/profile_export.jsonl") requests instead of $requests"; failed=1; }
+    }
+    for folder in recorded anonymized; do
+        for program in "$cache/aiperf" "$cache/venv/bin/aiperf"; do
+            plays "$program" $folder mooncake_trace --isl-block-size 16 --fixed-schedule --fixed-schedule-auto-offset
+            plays "$program" $folder weka_trace --concurrency 4 --request-count "$requests"
+        done
+    done
+    [ $failed = 1 ] || echo "readers: both programs play the $requests requests of a recording, as it is and anonymized, in two formats"
 fi
 exit $failed

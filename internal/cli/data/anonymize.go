@@ -21,7 +21,7 @@ const anonymizeHelp = `Usage: aiperf anonymize FILE|DIR… [flags]
 
 Reads logs that hold the texts of requests and writes a recording of them as aiperf record does: times, lengths, ids of the blocks that prompts share, sessions, sampling parameters, stop reasons, and no text. Each file is read once, in bounded memory. Then every text in the written files is compared with what a recording may hold, and with all sequences of five words of the input; what should not be there ends the command with exit code 1 and removes the files.
 
-Formats are detected: recordings with --keep text, profile_export_raw.jsonl, inputs.json, JSON Lines of request bodies, OpenAI's batches, ShareGPT, LangSmith, Langfuse, OpenTelemetry, HAR, SageMaker, prompts and tables. A recording without texts is read, too, for the files that a killed recorder did not write.
+Formats are detected: recordings with --keep text, profile_export_raw.jsonl, inputs.json, JSON Lines of request bodies, of requests with their replies, OpenAI's batches, ShareGPT, LangSmith, Langfuse, OpenTelemetry, HAR, SageMaker, prompts and tables. A recording without texts is read, too, for the files that a killed recorder did not write.
 `
 
 // anonymizeOptions are the flags of aiperf anonymize.
@@ -88,11 +88,17 @@ func runAnonymize(e *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer lock.Release()
 	result, err := anonymize.Run(ctx, o.Options)
+	lock.Release()
+	if err != nil {
+		os.Remove(o.Folder) // it stays if there is something in it
+	}
 	if violation := new(anonymize.Violation); errors.As(err, &violation) {
 		return fmt.Errorf("checked: %w. The files are removed. This is a fault of aiperf: please report it without the text",
 			err)
+	}
+	if err != nil && ctx.Err() != nil {
+		return errors.New("interrupted: nothing is written")
 	}
 	if err != nil {
 		return err

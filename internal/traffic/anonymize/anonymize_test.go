@@ -36,7 +36,9 @@ var scripts = []string{
 // planted stand in the fields beside the texts.
 var planted = []string{"planted", "alice@example.com", "sk-live-0123456789abcdef", "203.0.113.77"}
 
-func text() string { return strings.Join(scripts, ". ") + " Alice Smith, alice@example.com, sk-live-0123456789abcdef" }
+func text() string {
+	return strings.Join(scripts, ". ") + " Alice Smith, alice@example.com, sk-live-0123456789abcdef"
+}
 
 func quoted(v any) string {
 	b, _ := json.Marshal(v)
@@ -97,6 +99,10 @@ func inputs() []struct {
 			`"url":"https://planted.example/v1/chat/completions?planted=1","headers":[{"name":"Authorization","value":"Bearer planted"}],` +
 			`"postData":{"text":` + quoted(request()) + `}},"response":{"status":200,"content":{"mimeType":"application/json","text":` +
 			quoted(reply()) + `}},"serverIPAddress":"203.0.113.77"}]}}`, 1, true, true},
+		{"gateway.jsonl", `{"id":"planted","created_at":"2026-11-01T10:00:00Z","latency_ms":120,"user":"alice@example.com","request":` + request() +
+			`,"response":` + reply() + `,"path":"/planted/v1/chat/completions","status":200}`, 1, true, true},
+		{"gateway.json", `[{"timestamp":"2026-11-01T10:00:00Z","request_body":` + quoted(request()) + `,"response_body":` + quoted(reply()) +
+			`,"session_id":"planted"}]`, 1, true, true},
 		{"capture.jsonl", `{"captureData":{"endpointInput":{"data":` + quoted(base64.StdEncoding.EncodeToString([]byte(request()))) +
 			`,"encoding":"BASE64"},"endpointOutput":{"data":` + quoted(reply()) + `,"encoding":"JSON"}},"eventMetadata":{"eventId":"planted",` +
 			`"inferenceTime":"2026-11-01T10:00:00Z"}}`, 1, true, true},

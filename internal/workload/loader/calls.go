@@ -48,6 +48,83 @@ type Record struct {
 	Calls  []Call
 }
 
+// exchanges are JSON Lines of gateways: a body of a request and that of its reply in one record.
+const exchanges = "exchanges"
+
+// The names that gateways give to what an exchange consists of.
+var (
+	requestNames = []string{"request", "request_body", "requestBody", "body"}
+	replyNames   = []string{"response", "response_body", "responseBody", "reply"}
+)
+
+// partOfExchange returns an object, or one that is written as a text, under one of some names; nil: there is none.
+func partOfExchange(record rows.Row, names []string) map[string]any {
+	for _, name := range names {
+		v := record[name]
+		if text, ok := v.(string); ok && strings.HasPrefix(strings.TrimSpace(text), "{") {
+			_ = json.Unmarshal([]byte(text), &v) // what is no JSON stays a text
+		}
+		m, ok := v.(map[string]any)
+		if inner, nested := m["body"].(map[string]any); nested {
+			m = inner
+		}
+		if ok {
+			return m
+		}
+	}
+	return nil
+}
+
+// isExchange reports whether a record holds a request of an API.
+func isExchange(record rows.Row) bool {
+	request := partOfExchange(record, requestNames)
+	return request["messages"] != nil || request["prompt"] != nil || request["input"] != nil
+}
+
+// isExchanges reports whether the first record of a file is an exchange, and says so of its request and of its reply.
+func isExchanges(path string) (is bool) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	_ = rows.Each(context.Background(), path, func(_ int, record rows.Row) error { // other readers say what is wrong
+		is = isExchange(record) && partOfExchange(record, replyNames) != nil
+		return rows.ErrEnough
+	})
+	return is
+}
+
+// exchanges reads the records of a gateway.
+func (c *callReader) exchanges() error {
+	return c.values(func(record *Record) {
+		from := record.Values
+		if !isExchange(from) {
+			return
+		}
+		call := newCall()
+		call.Body, _ = json.Marshal(partOfExchange(from, requestNames)) // it was JSON
+		if reply := partOfExchange(from, replyNames); reply != nil {
+			call.Reply, _ = json.Marshal(reply)
+		}
+		at := func(names ...string) float64 {
+			if ms, small, known := instant(first(from, names...)); known && !small {
+				return ms
+			}
+			return math.NaN()
+		}
+		call.AtMS = at("start_time", "startTime", "timestamp", "created_at", "createdAt", "request_created_at", "time")
+		call.TookMS = at("end_time", "endTime", "response_created_at") - call.AtMS
+		if ms, known := numberOfValue(first(from, "latency_ms", "latencyMs", "duration_ms")); known && math.IsNaN(call.TookMS) {
+			call.TookMS = ms
+		}
+		call.Session = firstName(from, "session_id", "sessionId", "conversation_id", "thread_id")
+		call.Path = firstName(from, "path", "endpoint")
+		if status, ok := numberOfValue(first(from, "status", "status_code", "response.status_code")); ok {
+			call.Status = int(status)
+		}
+		record.Calls = []Call{call}
+	})
+}
+
 // exportReaders take the calls out of the records of tools.
 func exportReaders() map[string]exportRecord {
 	return map[string]exportRecord{otelSpans: otelCalls, langfuse: langfuseCalls, langSmith: langSmithCalls}
@@ -55,14 +132,18 @@ func exportReaders() map[string]exportRecord {
 
 // CallFormats are the names of the formats whose calls can be read.
 func CallFormats() []string {
-	return []string{rawPayload, inputsJSON, openAIBatch, shareGPT, langSmith, langfuse, otelSpans, harFile, sageMaker,
+	return []string{rawPayload, exchanges, inputsJSON, openAIBatch, shareGPT, langSmith, langfuse, otelSpans, harFile, sageMaker,
 		singleTurn, multiTurn, mooncakeTrace, tableFormat, textLines}
 }
 
 // EachCall calls f with every record of a file, in their order. Each is forgotten after f. An empty format is detected;
 // format is the one that was read. The first mistake of the file ends the reading.
 func EachCall(ctx context.Context, path, format string, f func(*Record) error) (read string, err error) {
-	if read = format; format == "" {
+	read = format
+	switch {
+	case format == "" && isExchanges(path):
+		read = exchanges
+	case format == "":
 		if read, err = detectPath(path, 0); err != nil {
 			return "", fmt.Errorf("%w (here: --format)", err)
 		}
@@ -70,16 +151,15 @@ func EachCall(ctx context.Context, path, format string, f func(*Record) error) (
 	if !slices.Contains(CallFormats(), read) {
 		return read, fmt.Errorf("%s: a %s file is not read here: want %s", path, read, strings.Join(CallFormats(), ", "))
 	}
-	made, known := lookupFormat(read)
-	if !known {
-		return read, fmt.Errorf("unknown format %q", read)
-	}
+	made, _ := lookupFormat(read) // exchanges are sent by nobody
 	l := &load{ctx: ctx, lineReader: lineReader{faults: faults{path: path}, format: made, options: new(Options),
 		blockSize: made.blockSize}}
 	c := &callReader{load: l, f: f}
 	switch export := exportReaders()[read]; {
 	case export != nil:
 		err = c.export(export)
+	case read == exchanges:
+		err = c.exchanges()
 	case read == harFile:
 		err = c.archive()
 	case read == tableFormat:

@@ -6,7 +6,6 @@
 package anonymize
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -16,6 +15,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"aiperf/internal/traffic/files"
@@ -178,10 +178,10 @@ func (r *reader) record(from *loader.Record) error {
 	}
 	for i := range from.Calls {
 		call := &from.Calls[i]
-		if !bytes.Equal(call.Body, from.Text) { // it may have been packed inside of the record
+		if from.Packed || from.Text == nil { // values may be texts of JSON
 			r.words.Add(call.Body, true)
+			r.words.Add(call.Reply, true)
 		}
-		r.words.Add(call.Reply, true)
 		if err := r.call(call); err != nil {
 			return err
 		}
@@ -299,7 +299,7 @@ func (r *reader) write(ctx context.Context) (err error) {
 	var out *files.Writer
 	var start time.Time
 	sessions := int64(0)
-	wrong := ""
+	said := &warning{}
 	err = r.sorted.Each(func(key, value []byte) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -309,7 +309,7 @@ func (r *reader) write(ctx context.Context) (err error) {
 			start = at
 			out, err = files.Create(files.Options{Folder: r.o.Folder, Keep: r.Keep, BlockSize: r.BlockSize,
 				Tokenizer: row.PlainName(r.o.Tokenizer.Name()), Start: start, Untimed: r.Untimed, MaxBytes: r.o.MaxBytes,
-				Warn: func(text string) { wrong = text }, Meanwhile: "the rest is lost"})
+				Warn: said.set, Meanwhile: "the rest is lost"})
 			if err != nil {
 				return err
 			}
@@ -333,19 +333,34 @@ func (r *reader) write(ctx context.Context) (err error) {
 			sessions++
 		}
 		out.Add(made)
-		if wrong != "" {
-			return errors.New(wrong)
+		if out.Full() {
+			return errors.New(said.text())
 		}
 		return nil
 	})
 	if out != nil {
 		err = cmp.Or(err, out.Close())
-		if wrong != "" && err == nil {
-			err = errors.New(wrong)
+		if err == nil && out.Lost() > 0 {
+			err = errors.New(said.text())
+		}
+		if text := said.text(); err == nil && text != "" {
+			r.o.Warn(text)
 		}
 	}
 	r.Sessions = sessions
 	return err
+}
+
+// warning is the last warning of a writer, which gives it from goroutines of its own.
+type warning struct{ last atomic.Pointer[string] }
+
+func (w *warning) set(text string) { w.last.Store(&text) }
+
+func (w *warning) text() string {
+	if text := w.last.Load(); text != nil {
+		return *text
+	}
+	return ""
 }
 
 // unpack is the other way of add.

@@ -131,7 +131,7 @@ func EndpointOf(request, reply []byte) string {
 	case has("prompt"):
 		return "completions"
 	case jsonscan.FindText(reply, "object") == "response", has("input") && (has("instructions") || has("max_output_tokens")),
-		len(jsonscan.Find(request, "input")) > 1 && jsonscan.Find(request, "input")[1] == '{':
+		listOfObjects(jsonscan.Find(request, "input")):
 		return "responses"
 	case has("input"):
 		return "embeddings"
@@ -139,4 +139,11 @@ func EndpointOf(request, reply []byte) string {
 		return "huggingface_generate"
 	}
 	return other
+}
+
+func listOfObjects(list []byte) bool {
+	for item := range jsonscan.Elements(list) {
+		return len(item) > 0 && item[0] == '{'
+	}
+	return false
 }

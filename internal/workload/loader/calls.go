@@ -45,6 +45,8 @@ type Record struct {
 	// Text is the record as it stands in the file, Values are its values where it is no text; the other one is nil.
 	Text   []byte
 	Values rows.Row
+	// Packed says that the text does not show what the calls hold: it is encoded in it.
+	Packed bool
 	Calls  []Call
 }
 
@@ -216,7 +218,7 @@ func (c *callReader) lines() error {
 	for _, file := range files {
 		c.path = file
 		err := Each(c.ctx, file, 0, func(number int, line []byte) error {
-			record := &Record{Line: number, Text: line}
+			record := &Record{Line: number, Text: line, Packed: c.format.name == sageMaker}
 			if row, ok := c.row(number, line); ok {
 				record.Calls = callsOf(&row)
 				if c.format.name == sageMaker {

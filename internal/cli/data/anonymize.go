@@ -43,7 +43,8 @@ func (o *anonymizeOptions) table() *flags.Table {
 	return &flags.Table{Command: "anonymize", Page: "anonymize", Examples: []flags.Example{
 		{For: "a log of request bodies; the recording goes to anonymized", Command: "aiperf anonymize requests.jsonl"},
 		{For: "a recording with texts", Command: "aiperf anonymize recording --out shared"},
-		{For: "an export of LangSmith; nobody learns which models", Command: "aiperf anonymize runs.json --format langsmith --rename-models"},
+		{For: "an export of LangSmith; nobody learns which models",
+			Command: "aiperf anonymize runs.json --format langsmith --rename-models"},
 	}, About: anonymizeHelp, Flags: []flags.Flag{
 		flags.Value("out -o", "DIR", "folder for the recording (anonymized); it must be empty, or not there",
 			command.NonEmpty(&o.Folder)),
@@ -110,7 +111,8 @@ func runAnonymize(e *command.Env, args []string) error {
 // say prints what was read and written, and how it is replayed.
 func (o *anonymizeOptions) say(e *command.Env, r *anonymize.Result) {
 	slices.Sort(r.Formats)
-	fmt.Fprintf(e.Terminal.Out, "Read:    %d requests in %d sessions · %s · mean ISL %.0f, OSL %.0f · %.0f %% of prompt tokens shared\n",
+	fmt.Fprintf(e.Terminal.Out, "Read:    %d requests in %d sessions · %s · mean ISL %.0f, OSL %.0f · "+
+		"%.0f %% of prompt tokens shared\n",
 		r.Rows, r.Sessions, strings.Join(slices.Compact(r.Formats), ", "),
 		float64(r.InputTokens)/float64(r.Rows), float64(r.OutputTokens)/float64(r.Rows),
 		100*float64(r.SharedTokens)/float64(max(1, r.InputTokens)))
@@ -127,9 +129,11 @@ func (o *anonymizeOptions) say(e *command.Env, r *anonymize.Result) {
 		fmt.Fprintf(e.Terminal.Out, "         %d requests have lengths alone: they share nothing\n", r.WithoutText)
 	}
 	if r.Unanswered > 0 {
-		fmt.Fprintf(e.Terminal.Out, "         %d requests have no reply: --osl says how long theirs are in a replay\n", r.Unanswered)
+		fmt.Fprintf(e.Terminal.Out, "         %d requests have no reply: --osl says how long theirs are in a replay\n",
+			r.Unanswered)
 	}
-	fmt.Fprintf(e.Terminal.Out, "Checked: %d texts in %d files: none is of the input (%d sequences of five words were looked for)\n",
+	fmt.Fprintf(e.Terminal.Out, "Checked: %d texts in %d files: none is of the input "+
+		"(%d sequences of five words were looked for)\n",
 		r.Checked.Texts, r.Checked.Files, r.Sequences)
 	fmt.Fprintf(e.Terminal.Out, "Files:   %s\n", filepath.Join(o.Folder, recording.TrafficName))
 	if r.Keep == recording.KeepLengths {

@@ -22,8 +22,8 @@ func saltOf(file string) ([]byte, error) {
 		return nil, fmt.Errorf("--salt-file: %w", err)
 	}
 	if len(salt) < 16 {
-		return nil, fmt.Errorf("--salt-file %s: want at least 16 bytes, so that nobody can guess them; head -c 32 /dev/urandom",
-			file)
+		return nil, fmt.Errorf("--salt-file %s: want at least 16 bytes, so that nobody can guess them; "+
+			"head -c 32 /dev/urandom", file)
 	}
 	return salt, nil
 }

@@ -60,7 +60,8 @@ type Result struct {
 	// got that of the request before.
 	Untimed bool
 	Undated int64
-	// WithoutText is the number of requests of which only lengths are known, Unanswered that of those whose reply is not.
+	// WithoutText is the number of requests of which only lengths are known, Unanswered that of those whose reply is
+	// not.
 	WithoutText, Unanswered int64
 	// Sequences is the number of sequences of five words in the inputs that were looked for.
 	Sequences int64

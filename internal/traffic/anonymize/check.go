@@ -10,11 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/traffic/files"
@@ -39,14 +39,30 @@ type Checked struct {
 	Texts int64
 }
 
-var (
-	sessionID = regexp.MustCompile(`^[0-9a-f]{16}$`)
-	fileName  = regexp.MustCompile(`^((traffic|mooncake_trace)(-\d{4,9})?\.jsonl|[0-9a-f]{16}\.json|weka_trace|\.aiperf.*)$`)
-)
+// isHash reports whether a text is a hash that names a session.
+func isHash(text string) bool {
+	if len(text) != 16 {
+		return false
+	}
+	return strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// isFile reports whether a recording may have a file of that name: a part of a kind, a session, or a lock.
+func isFile(name string) bool {
+	for _, kind := range []string{recording.TrafficName, recording.MooncakeName} {
+		number, ok := strings.CutPrefix(name, strings.TrimSuffix(kind, ".jsonl"))
+		if number, ended := strings.CutSuffix(number, ".jsonl"); ok && ended &&
+			(number == "" || number[0] == '-' && strings.Trim(number[1:], "0123456789") == "") {
+			return true
+		}
+	}
+	session, _ := strings.CutSuffix(name, ".json")
+	return name == recording.WekaName || name == artifact.LockName || isHash(session)
+}
 
 // Check reads every file in a folder, in any form, and compares each of its texts: none has five words in a row that
-// words has, and each is one of those that recordings hold: a name of a member, a hash, one of the listed words, a time,
-// or in its member the name of a model or the tokenizer. Numbers are no texts. The first that breaks a rule is the
+// words has, and each is one of those that recordings hold: a name of a member, a hash, one of the listed words, a
+// time, or in its member the name of a model or the tokenizer. Numbers are no texts. The first that breaks a rule is the
 // error, a [*Violation].
 func Check(folder string, words *Words, models []string, tokenizer string) (c Checked, err error) {
 	k := &checker{words: words, models: map[string]bool{}, tokenizer: tokenizer, keys: memberNames()}
@@ -57,10 +73,10 @@ func Check(folder string, words *Words, models []string, tokenizer string) (c Ch
 		if err != nil || path == folder {
 			return err
 		}
-		if !fileName.MatchString(entry.Name()) {
+		if !isFile(entry.Name()) {
 			return &Violation{path, 0, "the name of the file is none of a recording"}
 		}
-		if entry.IsDir() || strings.HasPrefix(entry.Name(), ".") {
+		if entry.IsDir() || entry.Name() == artifact.LockName {
 			return nil
 		}
 		k.Files++
@@ -110,8 +126,8 @@ func (k *checker) file(path string) error {
 	}
 }
 
-// line compares the texts of a line, whatever its form: it goes from one quotation mark to the next. What stands outside
-// of them is numbers, punctuation and the three words of JSON.
+// line compares the texts of a line, whatever its form: it goes from one quotation mark to the next. What stands
+// outside of them is numbers, punctuation and the three words of JSON.
 func (k *checker) line(line []byte) (what string) {
 	key := "" // that stands before the value
 	for i := 0; i < len(line); {
@@ -166,16 +182,18 @@ func (k *checker) known(key, text string) bool {
 	case "tokenizer":
 		return text == k.tokenizer
 	case "session_id", "id":
-		return sessionID.MatchString(text)
+		return isHash(text)
 	case "started_at":
 		_, err := time.Parse(time.RFC3339Nano, text)
 		return err == nil
 	case "incomplete":
-		return !slices.ContainsFunc(strings.Split(text, ", "), func(one string) bool { return !slices.Contains(lacks, one) })
+		return !slices.ContainsFunc(strings.Split(text, ", "), func(one string) bool {
+			return !slices.Contains(lacks, one)
+		})
 	}
 	return row.Enumerated(text) || slices.Contains(files.Texts(), text)
 }
 
-// lacks are what is said of requests that could not be read.
-var lacks = []string{row.Incomplete, noText, recording.NoReply, "request too long", "request is no JSON object", "reply too long",
-	"reply of another form"}
+// lacks is what is said of requests that could not be read.
+var lacks = []string{row.Incomplete, noText, recording.NoReply, "request too long",
+	"request is no JSON object", "reply too long", "reply of another form"}

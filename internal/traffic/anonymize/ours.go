@@ -20,7 +20,7 @@ import (
 	"aiperf/internal/workload/recording"
 )
 
-// formatOf is the format of an input where it is one of ours, else that which the user named; "" = the loader detects it.
+// formatOf is the format of an input: that which the user named, else one of ours; "" = the loader detects it.
 func (r *reader) formatOf(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil || r.o.Format != "" {
@@ -77,7 +77,8 @@ func (r *reader) recorded(head *recording.Head, from *recording.Row) error {
 		return err
 	}
 	r.words.Add(from.Request, true)
-	for _, text := range []string{from.Model, from.SessionID, from.Endpoint, from.Outcome, from.StopReason, from.Incomplete} {
+	said := []string{from.Model, from.SessionID, from.Endpoint, from.Outcome, from.StopReason, from.Incomplete}
+	for _, text := range said {
 		r.words.Add([]byte(text), false)
 	}
 	for name, value := range from.Sampling {

@@ -63,8 +63,8 @@ func wekaOf(row *recording.Row) wekaRequest {
 
 // WriteWeka makes weka_trace of the rows that lie in a folder, anew: a file for each session, because readers of that
 // format take one document a file. A session can therefore be written only when it has ended, which nobody knows before
-// the recording has; the rows on the disk are what survives a kill, and this can be done again. It returns the number of
-// sessions, and of those that are beyond the limit. Memory is bounded whatever the rows are.
+// the recording has; the rows on the disk are what survives a kill, and this can be done again. It returns the number
+// of sessions, and of those that are beyond the limit. Memory is bounded whatever the rows are.
 func WriteWeka(folder string) (sessions, left int, err error) {
 	sorted := NewSorter(folder)
 	defer sorted.Close()

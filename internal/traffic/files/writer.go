@@ -197,10 +197,12 @@ func (w *Writer) Close() error {
 	}
 	_, left, err := WriteWeka(w.o.Folder)
 	if err != nil {
-		w.o.Warn(fmt.Sprintf("%s is not written: %v; aiperf anonymize %s makes it later", recording.WekaName, err, w.o.Folder))
+		w.o.Warn(fmt.Sprintf("%s is not written: %v; aiperf anonymize %s makes it later", recording.WekaName, err,
+			w.o.Folder))
 	}
 	if left > 0 {
-		w.o.Warn(fmt.Sprintf("%s has %d sessions; %d more are in the other files alone", recording.WekaName, maxWeka, left))
+		w.o.Warn(fmt.Sprintf("%s has %d sessions; %d more are in the other files alone", recording.WekaName, maxWeka,
+			left))
 	}
 	return nil
 }

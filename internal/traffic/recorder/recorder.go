@@ -90,8 +90,8 @@ func New(o Options) (*Recorder, error) {
 	r.memory = row.NewMemory(row.Options{Start: r.start, Keep: o.Keep, Tokenizer: o.Tokenizer, BlockSize: o.BlockSize,
 		Salt: o.Salt, RenameModels: o.RenameModels})
 	var err error
-	if r.files, err = files.Create(files.Options{Folder: o.Folder, Keep: o.Keep, Tokenizer: row.PlainName(o.Tokenizer.Name()),
-		BlockSize: o.BlockSize, Start: r.start, MaxBytes: o.MaxBytes, TotalBytes: o.TotalBytes, Warn: r.o.Warn,
+	if r.files, err = files.Create(files.Options{Folder: o.Folder, Keep: o.Keep,
+		Tokenizer: row.PlainName(o.Tokenizer.Name()), BlockSize: o.BlockSize, Start: r.start, MaxBytes: o.MaxBytes, TotalBytes: o.TotalBytes, Warn: r.o.Warn,
 		Meanwhile: "requests are passed on, their rows are lost"}); err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package row
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -13,8 +12,20 @@ import (
 	"aiperf/internal/workload/recording"
 )
 
-// plainName matches names as models have them: one word, and no sentence.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$`)
+// maxName is the length of the longest name that is written.
+const maxName = 128
+
+// isPlain reports whether a name looks like those of models: one word, and no sentence.
+func isPlain(name string) bool {
+	for i := range len(name) {
+		c := name[i] | 0x20 // in lower case
+		letter := c >= 'a' && c <= 'z' || name[i] >= '0' && name[i] <= '9'
+		if !letter && (i == 0 || strings.IndexByte("._:/@+-", name[i]) < 0) {
+			return false
+		}
+	}
+	return len(name) <= maxName
+}
 
 // PlainName is what is written of the name of a model or a tokenizer: of a path its last element, and "other" for what
 // looks like no name, since clients may write anything there.
@@ -23,7 +34,7 @@ func PlainName(name string) string {
 		strings.Contains(name, `\`) {
 		name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	}
-	if name == "" || plainName.MatchString(name) {
+	if isPlain(name) {
 		return name
 	}
 	return other
@@ -130,8 +141,8 @@ func EndpointOf(request, reply []byte) string {
 		return "chat"
 	case has("prompt"):
 		return "completions"
-	case jsonscan.FindText(reply, "object") == "response", has("input") && (has("instructions") || has("max_output_tokens")),
-		listOfObjects(jsonscan.Find(request, "input")):
+	case jsonscan.FindText(reply, "object") == "response", has("input") && has("instructions"),
+		has("input") && has("max_output_tokens"), listOfObjects(jsonscan.Find(request, "input")):
 		return "responses"
 	case has("input"):
 		return "embeddings"

@@ -20,8 +20,8 @@ import (
 
 // Call is a request as a file holds it, for those who describe requests instead of sending them.
 type Call struct {
-	// AtMS is when it was sent, in milliseconds since 1970 or since the recording began; TookMS is the time to the end of
-	// the reply, TTFTMS that to its first content, DelayMS that since the reply before. NaN: not known.
+	// AtMS is when it was sent, in milliseconds since 1970 or since the recording began; TookMS is the time to the end
+	// of the reply, TTFTMS that to its first content, DelayMS that since the reply before. NaN: not known.
 	AtMS, TookMS, TTFTMS, DelayMS float64
 	// Session names the conversation; "": the messages tell.
 	Session string
@@ -115,7 +115,8 @@ func (c *callReader) exchanges() error {
 		}
 		call.AtMS = at("start_time", "startTime", "timestamp", "created_at", "createdAt", "request_created_at", "time")
 		call.TookMS = at("end_time", "endTime", "response_created_at") - call.AtMS
-		if ms, known := numberOfValue(first(from, "latency_ms", "latencyMs", "duration_ms")); known && math.IsNaN(call.TookMS) {
+		ms, known := numberOfValue(first(from, "latency_ms", "latencyMs", "duration_ms"))
+		if known && math.IsNaN(call.TookMS) {
 			call.TookMS = ms
 		}
 		call.Session = firstName(from, "session_id", "sessionId", "conversation_id", "thread_id")
@@ -134,8 +135,8 @@ func exportReaders() map[string]exportRecord {
 
 // CallFormats are the names of the formats whose calls can be read.
 func CallFormats() []string {
-	return []string{rawPayload, exchanges, inputsJSON, openAIBatch, shareGPT, langSmith, langfuse, otelSpans, harFile, sageMaker,
-		singleTurn, multiTurn, mooncakeTrace, tableFormat, textLines}
+	return []string{rawPayload, exchanges, inputsJSON, openAIBatch, shareGPT, langSmith, langfuse, otelSpans, harFile,
+		sageMaker, singleTurn, multiTurn, mooncakeTrace, tableFormat, textLines}
 }
 
 // EachCall calls f with every record of a file, in their order. Each is forgotten after f. An empty format is detected;

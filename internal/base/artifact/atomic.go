@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"aiperf/internal/base/pattern"
 	"bufio"
 	"crypto/rand"
 	"encoding/hex"
@@ -9,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 )
 
@@ -136,7 +136,7 @@ func RemoveStale(paths ...string) error {
 }
 
 // temporary matches the names of temporary files; the group is that of the file they were to become.
-var temporary = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{12}\.tmp$`)
+var temporary = pattern.New(`^\.(.+)\.[0-9a-f]{12}\.tmp$`)
 
 // removeTemporary removes the temporary files of some files.
 func removeTemporary(paths []string) {

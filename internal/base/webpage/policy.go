@@ -1,12 +1,12 @@
 package webpage
 
 import (
+	"aiperf/internal/base/pattern"
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"html"
 	"io"
-	"regexp"
 	"strings"
 )
 
@@ -76,8 +76,8 @@ const (
 )
 
 var (
-	inStyle  = regexp.MustCompile(`(?is)<style\b[^>]*>(.*?)</style\b`)
-	inScript = regexp.MustCompile(`(?is)<script\b([^>]*)>(.*?)</script\b`)
+	inStyle  = pattern.New(`(?is)<style\b[^>]*>(.*?)</style\b`)
+	inScript = pattern.New(`(?is)<script\b([^>]*)>(.*?)</script\b`)
 )
 
 // ReportPolicy returns the policy of a report that this program, in any version, wrote as one HTML file: what stands in

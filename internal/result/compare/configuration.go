@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/config/schema"
 )
@@ -57,7 +57,7 @@ func configDifferences(base, next artifact.Object) (list []Difference) {
 }
 
 // indices are those in a path.
-var indices = regexp.MustCompile(`\[(\d+)\]`)
+var indices = pattern.New(`\[(\d+)\]`)
 
 // leftOut reports whether one of two configurations leaves a key out whose default the other writes, as runs of a series
 // do.

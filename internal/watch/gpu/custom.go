@@ -1,10 +1,10 @@
 package gpu
 
 import (
+	"aiperf/internal/base/pattern"
 	"bufio"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -97,7 +97,7 @@ func displayName(help, field string) string {
 	return strings.Join(words, " ")
 }
 
-var inUnit = regexp.MustCompile(`\(in ([^\s)]+)\)`)
+var inUnit = pattern.New(`\(in ([^\s)]+)\)`)
 
 // customUnits are the units that help texts name, and the scale to the unit shown. Binary multiples are shown as
 // decimal ones.

@@ -1,7 +1,6 @@
 package artifact
 
 import (
-	"aiperf/internal/base/pattern"
 	"bufio"
 	"crypto/rand"
 	"encoding/hex"
@@ -11,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"aiperf/internal/base/pattern"
 )
 
 // AtomicFile is written under a temporary name in the directory of its target and takes the target's

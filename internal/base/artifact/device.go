@@ -1,8 +1,9 @@
 package artifact
 
 import (
-	"aiperf/internal/base/pattern"
 	"strings"
+
+	"aiperf/internal/base/pattern"
 )
 
 var device = pattern.New(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)

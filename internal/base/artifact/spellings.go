@@ -1,7 +1,6 @@
 package artifact
 
 import (
-	"aiperf/internal/base/pattern"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"aiperf/internal/base/pattern"
 )
 
 // spellings returns the forms in which a text may stand in other texts: as it is, percent-encoded, escaped

@@ -6,13 +6,14 @@
 package scalar
 
 import (
-	"aiperf/internal/base/pattern"
 	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"aiperf/internal/base/pattern"
 )
 
 // ErrTooLarge says that a number is beyond what its type holds.

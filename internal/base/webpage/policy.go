@@ -1,13 +1,14 @@
 package webpage
 
 import (
-	"aiperf/internal/base/pattern"
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"html"
 	"io"
 	"strings"
+
+	"aiperf/internal/base/pattern"
 )
 
 // policy is the content security policy of a page with these styles and scripts in it: they are named by their hashes,

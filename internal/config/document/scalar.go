@@ -1,10 +1,11 @@
 package document
 
 import (
-	"aiperf/internal/base/pattern"
 	"math"
 	"strconv"
 	"strings"
+
+	"aiperf/internal/base/pattern"
 )
 
 // The spellings of numbers without quotes: decimal, octal with 0 or 0o, hexadecimal, binary, with underscores. As in

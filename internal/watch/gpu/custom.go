@@ -1,13 +1,14 @@
 package gpu
 
 import (
-	"aiperf/internal/base/pattern"
 	"bufio"
 	"fmt"
 	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"aiperf/internal/base/pattern"
 )
 
 // Custom is a field that the user's metrics file adds.

@@ -7,7 +7,6 @@
 package hub
 
 import (
-	"aiperf/internal/base/pattern"
 	"cmp"
 	"net/http"
 	"os"
@@ -15,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"aiperf/internal/base/pattern"
 )
 
 // Client fetches.

@@ -87,4 +87,3 @@ func runs(set func(rune) bool) pattern {
 		}
 	}
 }
-

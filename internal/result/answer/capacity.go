@@ -175,7 +175,7 @@ func (f *HistoryDocument) capacity(whole *Sweep) *Capacity {
 	d, of := f.Boundary.CapacityDocument, f.Config.Space[0]
 	c := &Capacity{Outcome: cmp.Or(d.Outcome, f.outcome()), Load: NewParameter(of.Path), Lo: of.Lo, Hi: of.Hi,
 		Value: orNaN(d.Answer), Estimate: orNaN(d.Estimate),
-		Low:   orNaN(d.Interval.Lo), High: orNaN(d.Interval.Hi), Level: orNaN(d.Interval.Level), Binding: -1,
+		Low: orNaN(d.Interval.Lo), High: orNaN(d.Interval.Hi), Level: orNaN(d.Interval.Level), Binding: -1,
 		BoundBy: d.BoundBy, Command: d.Command, Notes: d.Notes, Why: d.Why}
 	for i := range f.Config.Filters {
 		c.Limits = append(c.Limits, f.Config.Filters[i].limit())

@@ -61,15 +61,23 @@ func readExperiment(env *command.Env, parsed *settings.Settings) (*experiment, e
 // nameFolder has the default folder of an experiment named for what it varies, not for the load of its first cell.
 // Lists of --concurrency alone are named by the options themselves, with the rest of the load.
 func (e *experiment) nameFolder() {
-	if e.plan == nil || e.base.Stimulus != "" {
+	if e.plan == nil {
 		return
 	}
-	if e.source == nil && e.plan.Type == sweep.Grid && e.base.Concurrency.Swept() != nil && len(sweep.Lists(e.base)) == 1 &&
-		e.plan.Recipe == "" && !e.base.ServeParams.Given() {
+	name := e.flags.Stimulus
+	switch {
+	case name != "":
+	case e.source == nil && e.plan.Type == sweep.Grid && e.base.Concurrency.Swept() != nil &&
+		len(sweep.Lists(e.base)) == 1 && e.plan.Recipe == "" && !e.base.ServeParams.Given():
 		return
+	default:
+		name = e.plan.Stimulus()
 	}
 	named := *e.base
-	named.Stimulus = e.plan.Stimulus()
+	named.Stimulus = name
+	for i := range named.Phases { // the first measured one names the folder
+		named.Phases[i].Settings.Stimulus = name
+	}
 	e.base = &named
 }
 

@@ -17,8 +17,8 @@ import (
 const listenPatience = 2 * time.Second
 
 // NothingListens returns the error of a run that would reach none of its servers, because all of them refuse
-// connections, with what to try; nil where one listens, and where that is not known. It sends nothing. Who makes several
-// runs asks it before the first one: each of them would fail, after its own time.
+// connections, with what to try; nil where one listens, and where that is not known. It sends nothing. Who makes
+// several runs asks it before the first one: each of them would fail, after its own time.
 func NothingListens(ctx context.Context, cfg *config.Run, o Options) error {
 	t := &target{base: newBase(cfg, o, clock.New())}
 	defer t.close()

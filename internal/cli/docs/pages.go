@@ -142,7 +142,7 @@ type place struct {
 const mostPlaces = 12
 
 // tables are the pages that list everything, in which every word is found.
-var tables = []string{"cli", "config-keys", "environment", "metrics", "benchmarks", "decisions", "testing"}
+var tables = []string{"cli", "config-keys", "environment", "benchmarks", "decisions", "testing"}
 
 // search finds the sections that have all words, the best first: those with a word in the name of the page or in a
 // heading before those with it in the text; of two like these the one that has it more often.
@@ -158,19 +158,12 @@ func search(list []page, words []string) []place {
 				continue
 			}
 			score := min(n, 20)
-			line, sentence := lineWith(text, words)
 			if slices.Contains(tables, p.name) {
-				score -= 60
-			}
-			if sentence {
-				score += 20
+				score -= 30
 			}
 			for _, word := range words {
-				switch of := count(s.title, []string{word}) > 0; {
-				case of && sentence:
+				if count(s.title, []string{word}) > 0 {
 					score += 40 / len(words)
-				case of: // a heading over a table explains nothing
-					score += 15 / len(words)
 				}
 				if count(strings.ReplaceAll(p.name, "-", " ")+" "+p.name, []string{word}) > 0 {
 					score += 30 / len(words)
@@ -179,7 +172,7 @@ func search(list []page, words []string) []place {
 					}
 				}
 			}
-			places = append(places, place{p, s, score, line})
+			places = append(places, place{p, s, score, lineWith(text, words)})
 		}
 	}
 	slices.SortStableFunc(places, func(a, b place) int { return b.score - a.score })
@@ -207,33 +200,17 @@ func stem(word string) string {
 	return word
 }
 
-// lineWith is the first line of a text below its heading that has one of the words: a sentence if there is one, else a
-// row of a table or of code.
-func lineWith(text string, words []string) (found string, sentence bool) {
+// lineWith is the first line of a text below its heading that has one of the words.
+func lineWith(text string, words []string) string {
 	_, body, _ := strings.Cut(text, "\n")
-	fenced := false
 	for line := range strings.Lines(body) {
-		if strings.HasPrefix(line, "```") {
-			fenced = !fenced
-			continue
-		}
-		ofText := !fenced && !strings.HasPrefix(line, "|") && !strings.HasPrefix(line, "    ")
-		if found != "" && !ofText || !hasAny(line, words) {
-			continue
-		}
-		found = strings.Join(filled(cells(plain(line))), " · ")
-		if ofText {
-			return found, true
+		for _, word := range words {
+			if strings.Contains(strings.ToLower(line), stem(word)) {
+				return strings.Join(filled(cells(plain(line))), " · ")
+			}
 		}
 	}
-	return found, false
-}
-
-// hasAny reports whether a line has one of the words.
-func hasAny(line string, words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool {
-		return strings.Contains(strings.ToLower(line), stem(word))
-	})
+	return ""
 }
 
 // listed is the answer of a search, in lines of a width: commands that show the places, each with a line of its text.

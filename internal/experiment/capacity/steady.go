@@ -9,8 +9,8 @@ import (
 	"aiperf/internal/run"
 )
 
-// Bounds by which a run of a quick look is long enough: what it is asked for is a figure and a side of the limits, not a
-// verdict at a level.
+// Bounds by which a run of a quick look is long enough: what it is asked for is a figure and a side of the limits, not
+// a verdict at a level.
 const (
 	// steadyHalfWidth is the largest half-width of the 95 % intervals of the median time to first token and of the mean
 	// latency, by which the throughput of a closed loop is known, in parts of the figure.

@@ -30,15 +30,16 @@ func TestASteadyRunEnds(t *testing.T) {
 		{name: "too few requests", users: 4, limit: 500, requests: 9, elapsed: 3},
 		{name: "too short", users: 4, limit: 500, requests: 24, elapsed: 1},
 		{name: "not asked for", users: 4, limit: 500, requests: 24, elapsed: 3, unasked: true},
-		{name: "the client was the bottleneck", users: 4, limit: 52, requests: 24, elapsed: 3, limited: true, wantEnded: true},
+		{name: "the client was the bottleneck", users: 4, limit: 52, requests: 24, elapsed: 3, limited: true,
+			wantEnded: true},
 		{name: "scattered", users: 4, limit: 5000, requests: 24, elapsed: 3, latency: func(number int) float64 {
 			return []float64{0.02, 0.9, 0.1, 2, 0.3}[number%5]
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ends := make(chan run.End, 1)
-			j := capacity.NewJudge(closedLoop(c.users), capacity.JudgeOptions{End: ends, Steady: !c.unasked, Filters: []search.Filter{
-				{Metric: "time_to_first_token", Stat: "p95", Op: search.LE, Threshold: c.limit}}})
+			j := capacity.NewJudge(closedLoop(c.users), capacity.JudgeOptions{End: ends, Steady: !c.unasked,
+				Filters: []search.Filter{{Metric: "time_to_first_token", Stat: "p95", Op: search.LE, Threshold: c.limit}}})
 			for i := range c.requests {
 				latency := 0.1
 				if c.latency != nil {

@@ -239,7 +239,8 @@ func differInNote(base, next *System, kind string, configuration []Difference) s
 func datasetCause(base, next *System, configuration []Difference) string {
 	var parts []string
 	for _, d := range configuration {
-		if strings.HasPrefix(d.Key, "datasets") || strings.HasSuffix(d.Key, "random_seed") || strings.HasPrefix(d.Key, "tokenizer") {
+		if strings.HasPrefix(d.Key, "datasets") || strings.HasSuffix(d.Key, "random_seed") ||
+			strings.HasPrefix(d.Key, "tokenizer") {
 			parts = append(parts, d.text())
 		}
 	}

@@ -143,7 +143,8 @@ func Find(paths ...string) (*Found, error) {
 		}
 	}
 	slices.SortFunc(f.Folders, func(a, b Folder) int {
-		return cmp.Or(artifact.CompareNatural(a.Home, b.Home), cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.File, b.File))
+		return cmp.Or(artifact.CompareNatural(a.Home, b.Home), cmp.Compare(rank(a.Kind), rank(b.Kind)),
+			cmp.Compare(a.File, b.File))
 	})
 	for i := range f.Folders {
 		d := &f.Folders[i]

@@ -61,8 +61,8 @@ func (p *Prober) Handshake(ctx context.Context, rawURL string) (Handshake, error
 	return h, w.Close()
 }
 
-// Refusal connects to the host of a URL, or to its proxy, and returns the error of the record of a request where nothing
-// listens there; nil where something does, or where connecting fails in another way, which the next try may not.
+// Refusal connects to the host of a URL, or to its proxy, and returns the error of the record of a request where
+// nothing listens there; nil where something does, or where connecting fails in another way, which the next try may not.
 func (p *Prober) Refusal(ctx context.Context, rawURL string) *record.Error {
 	_, o, err := parseOrigin(rawURL)
 	if err != nil {

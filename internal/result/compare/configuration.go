@@ -18,6 +18,17 @@ import (
 // "" where the run does not have the key.
 type Difference struct{ Key, Base, New string }
 
+// text says the two values of the key.
+func (d Difference) text() string {
+	value := func(v string) string {
+		if v == "" {
+			return "not set"
+		}
+		return v
+	}
+	return fmt.Sprintf("%s is %s and %s", d.Key, value(d.Base), value(d.New))
+}
+
 // elsewhere are the keys that may differ between two runs of the same benchmark.
 var elsewhere = []string{"input_config.artifacts", "input_config.runtime", "provenance.config_sha256",
 	"provenance.dataset_sha256", "provenance.tokenizer.fingerprint_sha256", "provenance.go_version",

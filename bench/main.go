@@ -116,12 +116,15 @@ func (b *bench) run(parts []string) error {
 		runtime.Version(), b.seconds)
 	fmt.Printf("%-44s %-10s %12s %12s %12s %10s\n", "measurement", "GOMAXPROCS", "aiperf", "bare loop", "wrk", "ratio")
 	all := map[string]func() error{
-		"unary": b.unary, "flood": b.flood, "paced": b.paced, "memory": b.memory, "start": b.start, "scrape": b.scrape,
+		"memory": b.memory, "start": b.start, "scrape": b.scrape,
 		"telemetry": b.telemetry, "telemetrylag": b.telemetryLag, "dashboard": b.dashboard, "accuracy": b.accuracy,
 		"million": b.million, "trace": b.trace,
 		"pacing": b.pacing, "stamps": b.stamps, "records": b.records, "ten-million": b.tenMillion, "streams": b.streams,
 		"reference": b.reference, "growth": b.growth, "peers": b.comparePeers, "fleet": b.fleet, "fleetstart": b.fleetStart,
 		"versus": b.versus, "pgo": b.pgo, "readiness": b.readiness,
+	}
+	for _, l := range b.loads() {
+		all[l.key] = func() error { return b.measure(l) }
 	}
 	for _, p := range parts {
 		f, ok := all[p]
@@ -147,77 +150,6 @@ func row(name string, procs int, ours, bare, wrk float64, format string) {
 		ratio = fmt.Sprintf("%.2f", ours/bare)
 	}
 	fmt.Printf("%-44s %-10d %12s %12s %12s %10s\n", name, procs, cell(ours), cell(bare), cell(wrk), ratio)
-}
-
-// unary: 32-token prompts, one output token, concurrency 32.
-func (b *bench) unary() error {
-	server, err := b.server("--fast")
-	if err != nil {
-		return err
-	}
-	defer server.stop()
-	for _, procs := range []int{1, 2} {
-		ours, err := b.profile(procs, server.url, "--concurrency", "32", "--isl", "32", "--osl", "1",
-			"--benchmark-duration", strconv.Itoa(b.seconds))
-		if err != nil {
-			return err
-		}
-		bare, err := b.bare(procs, "-url", server.url, "-concurrency", "32", "-tokens", "1")
-		if err != nil {
-			return err
-		}
-		row("unary requests/s", procs, ours.value("request_throughput"), bare.Requests/bare.Seconds,
-			b.wrk(server.url, procs), "%.0f")
-	}
-	return nil
-}
-
-// flood: a server that writes events as fast as it can.
-func (b *bench) flood() error {
-	server, err := b.server("--fast")
-	if err != nil {
-		return err
-	}
-	defer server.stop()
-	for _, procs := range []int{1, 2} {
-		ours, err := b.profile(procs, server.url, "--streaming", "--concurrency", "8", "--isl", "32", "--osl", "2000",
-			"--extra-inputs", "ignore_eos:true", "--benchmark-duration", strconv.Itoa(b.seconds))
-		if err != nil {
-			return err
-		}
-		bare, err := b.bare(procs, "-url", server.url, "-concurrency", "8", "-tokens", "2000", "-stream")
-		if err != nil {
-			return err
-		}
-		row("flooded SSE events/s", procs, ours.value("output_token_throughput"), bare.Events/bare.Seconds, 0, "%.0f")
-	}
-	return nil
-}
-
-// paced: 1,000 streams of 50 events/s; CPU time of the whole process per event.
-func (b *bench) paced() error {
-	server, err := b.server("--ttft", "20", "--itl", "20")
-	if err != nil {
-		return err
-	}
-	defer server.stop()
-	tokens := strconv.Itoa(50 * b.seconds)
-	for _, procs := range []int{1, 2} {
-		ours, err := b.profile(procs, server.url, "--streaming", "--concurrency", "1000", "--isl", "32", "--osl",
-			tokens,
-			"--extra-inputs", "ignore_eos:true", "--request-count", "1000")
-		if err != nil {
-			return err
-		}
-		bare, err := b.bare(procs, "-url", server.url, "-concurrency", "1000", "-tokens", tokens, "-stream",
-			"-requests", "1000")
-		if err != nil {
-			return err
-		}
-		row("paced SSE, 1,000 × 50/s: CPU µs/event", procs,
-			ours.cpu.Seconds()*1e6/ours.value("total_osl"), bare.cpu.Seconds()*1e6/bare.Events, 0, "%.1f")
-	}
-	return nil
 }
 
 // memory: resident memory of a process with 1,000 open streams over one with 10, for each further stream.
@@ -435,6 +367,12 @@ type bareResult struct {
 	usage
 	Requests, Events, Seconds float64
 }
+
+// count is the number of events of a streamed load, else of requests.
+func (r *bareResult) count() float64 { return max(r.Requests, r.Events) }
+
+// cpuOfEach is the processor time in µs of each of them.
+func (r *bareResult) cpuOfEach() float64 { return r.cpu.Seconds() * 1e6 / r.count() }
 
 func (b *bench) bare(procs int, args ...string) (*bareResult, error) {
 	return b.child("bare", procs, append([]string{"-seconds", strconv.Itoa(b.seconds)}, args...)...)

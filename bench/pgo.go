@@ -33,7 +33,7 @@ func (b *bench) pgo() error {
 		p, err := b.profile(1, server.url, l.args...)
 		server.stop()
 		if err != nil {
-			return fmt.Errorf("%s: %w", l.name, err)
+			return fmt.Errorf("%s: %w", l.title, err)
 		}
 		report := exec.Command(b.aiperf, "report", p.dir)
 		report.Env = append(os.Environ(), append(next(), "GOMAXPROCS=1")...)

@@ -5,35 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
 )
-
-// A load is what one core is measured with.
-type load struct {
-	name   string
-	server []string
-	args   []string // of aiperf profile
-	bare   []string
-	unit   string // the metric that counts what processor time is divided by
-}
-
-// loads are those of -only versus and -only pgo.
-func (b *bench) loads() []load {
-	tokens, seconds := strconv.Itoa(50*b.seconds), strconv.Itoa(b.seconds)
-	return []load{
-		{"unary request", []string{"--fast"},
-			[]string{"--concurrency", "32", "--isl", "32", "--osl", "1", "--benchmark-duration", seconds},
-			[]string{"-concurrency", "32", "-tokens", "1"}, "request_count"},
-		{"flooded event", []string{"--fast"},
-			[]string{"--streaming", "--concurrency", "8", "--isl", "32", "--osl", "2000", "--extra-inputs",
-				"ignore_eos:true", "--benchmark-duration", seconds},
-			[]string{"-concurrency", "8", "-tokens", "2000", "-stream"}, "total_osl"},
-		{"paced event, 1,000 × 50/s", []string{"--ttft", "20", "--itl", "20"},
-			[]string{"--streaming", "--concurrency", "1000", "--isl", "32", "--osl", tokens, "--extra-inputs",
-				"ignore_eos:true", "--request-count", "1000"},
-			[]string{"-concurrency", "1000", "-tokens", tokens, "-stream", "-requests", "1000"}, "total_osl"},
-	}
-}
 
 // versusRounds is how often each program runs; it is odd.
 const versusRounds = 5
@@ -48,7 +20,7 @@ func (b *bench) versus() error {
 		"this/other, pairs", "units/s", "of the bare")
 	for _, l := range b.loads() {
 		if err := b.versusOf(l); err != nil {
-			return fmt.Errorf("%s: %w", l.name, err)
+			return fmt.Errorf("%s: %w", l.title, err)
 		}
 	}
 	return nil
@@ -67,11 +39,7 @@ func (b *bench) versusOf(l load) error {
 		if err != nil {
 			return 0, 0, err
 		}
-		perSecond := p.value("request_throughput")
-		if l.unit != "request_count" {
-			perSecond = p.value("output_token_throughput")
-		}
-		return p.cpu.Seconds() * 1e6 / p.value(l.unit), perSecond, nil
+		return l.cpu(p), p.value(l.unit.rate), nil
 	}
 	for range versusRounds {
 		ours, units, err := cost(b.aiperf)
@@ -86,12 +54,11 @@ func (b *bench) versusOf(l load) error {
 		if err != nil {
 			return err
 		}
-		count := max(plain.Requests, plain.Events)
 		this, other, pairs = append(this, ours), append(other, theirs), append(pairs, ours/theirs)
-		rate, bareRate = append(rate, units), append(bareRate, count/plain.Seconds)
-		bare = append(bare, plain.cpu.Seconds()*1e6/count)
+		rate, bareRate = append(rate, units), append(bareRate, plain.count()/plain.Seconds)
+		bare = append(bare, plain.cpuOfEach())
 	}
-	fmt.Printf("%-36s %10.3f %10.3f %10.3f %18.3f %12.0f %12.0f\n", l.name, middle(this), middle(other), middle(bare),
+	fmt.Printf("%-36s %10.3f %10.3f %10.3f %18.3f %12.0f %12.0f\n", l.title, middle(this), middle(other), middle(bare),
 		middle(pairs), middle(rate), middle(bareRate))
 	return nil
 }

@@ -9,8 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
+
+	"aiperf/internal/base/pattern"
 )
 
 // AtomicFile is written under a temporary name in the directory of its target and takes the target's
@@ -136,7 +137,7 @@ func RemoveStale(paths ...string) error {
 }
 
 // temporary matches the names of temporary files; the group is that of the file they were to become.
-var temporary = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{12}\.tmp$`)
+var temporary = pattern.New(`^\.(.+)\.[0-9a-f]{12}\.tmp$`)
 
 // removeTemporary removes the temporary files of some files.
 func removeTemporary(paths []string) {

@@ -1,11 +1,12 @@
 package artifact
 
 import (
-	"regexp"
 	"strings"
+
+	"aiperf/internal/base/pattern"
 )
 
-var device = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
+var device = pattern.New(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
 // IsDeviceName reports whether Windows keeps a file name for a device, with an extension or without.
 func IsDeviceName(name string) bool {

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"aiperf/internal/base/jsonscan"
+	"aiperf/internal/base/pattern"
 )
 
 // Redacted stands wherever a secret was.
@@ -112,7 +112,7 @@ func (r *Redactor) WithMembers(names ...string) *Redactor {
 // rule hides what follows a name. The cue, in lower case, says cheaply that the rule cannot match.
 type rule struct {
 	cue     string
-	pattern *regexp.Regexp
+	pattern *pattern.Pattern
 	with    string
 }
 
@@ -121,20 +121,20 @@ type rule struct {
 const value = `(?:"[^"]*"|'[^']*'|[^\s,;&"'<>(){}\[\]]+)`
 
 var rules = []rule{
-	{"authorization", regexp.MustCompile(`(?i)(authorization\s*["']?\s*[:=])[^\r\n]*`), "${1} " + Redacted},
-	{"cookie", regexp.MustCompile(`(?i)(\bcookie["']\s*:\s*)` + value), "${1}" + Redacted},
-	{"cookie:", regexp.MustCompile(`(?i)(\bcookie:)[^\r\n]*`), "${1} " + Redacted},
-	{"bearer", regexp.MustCompile(`(?i)\b(bearer)[ \t:]+[^\r\n]*`), "${1} " + Redacted},
-	{"--api-key", regexp.MustCompile(`(?i)(--api-key)(\s+)` + value), "${1}${2}" + Redacted},
-	{"-key", regexp.MustCompile(`(?i)(api-key|ocp-apim-subscription-key|x-functions-key|aeg-sas-key)(["']?\s*[:=]\s*)` +
+	{"authorization", pattern.New(`(?i)(authorization\s*["']?\s*[:=])[^\r\n]*`), "${1} " + Redacted},
+	{"cookie", pattern.New(`(?i)(\bcookie["']\s*:\s*)` + value), "${1}" + Redacted},
+	{"cookie:", pattern.New(`(?i)(\bcookie:)[^\r\n]*`), "${1} " + Redacted},
+	{"bearer", pattern.New(`(?i)\b(bearer)[ \t:]+[^\r\n]*`), "${1} " + Redacted},
+	{"--api-key", pattern.New(`(?i)(--api-key)(\s+)` + value), "${1}${2}" + Redacted},
+	{"-key", pattern.New(`(?i)(api-key|ocp-apim-subscription-key|x-functions-key|aeg-sas-key)(["']?\s*[:=]\s*)` +
 		value), "${1}${2}" + Redacted},
-	{"x-amz-security-token", regexp.MustCompile(`(?i)(x-amz-security-token)(["']?\s*[:=]\s*)` + value),
+	{"x-amz-security-token", pattern.New(`(?i)(x-amz-security-token)(["']?\s*[:=]\s*)` + value),
 		"${1}${2}" + Redacted},
-	{"key", regexp.MustCompile(`(?i)(api_?key)(["']?\s*[:=]\s*)` + value), "${1}${2}" + Redacted},
-	{"api key", regexp.MustCompile(`(?i)(api key[^:"\r\n]{0,40}:\s*)` + value), "${1}" + Redacted},
-	{"token", regexp.MustCompile(`(?i)(token)(\s*=\s*)` + value), "${1}${2}" + Redacted},
-	{"secret", regexp.MustCompile(`(?i)(secret)(["']?\s*[:=]\s*)` + value), "${1}${2}" + Redacted},
-	{"_token", regexp.MustCompile(`(?i)((?:access|auth|refresh)_token)(["']\s*:\s*)` + value), "${1}${2}" + Redacted},
+	{"key", pattern.New(`(?i)(api_?key)(["']?\s*[:=]\s*)` + value), "${1}${2}" + Redacted},
+	{"api key", pattern.New(`(?i)(api key[^:"\r\n]{0,40}:\s*)` + value), "${1}" + Redacted},
+	{"token", pattern.New(`(?i)(token)(\s*=\s*)` + value), "${1}${2}" + Redacted},
+	{"secret", pattern.New(`(?i)(secret)(["']?\s*[:=]\s*)` + value), "${1}${2}" + Redacted},
+	{"_token", pattern.New(`(?i)((?:access|auth|refresh)_token)(["']\s*:\s*)` + value), "${1}${2}" + Redacted},
 }
 
 // Text hides secrets in free text: an error message, a log line, a command line. In a JSON document, such as

@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"html"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"aiperf/internal/base/pattern"
 )
 
 // spellings returns the forms in which a text may stand in other texts: as it is, percent-encoded, escaped
@@ -47,7 +48,7 @@ func spellings(s string) []string {
 	return slices.Compact(list)
 }
 
-var percent = regexp.MustCompile(`%[0-9A-F]{2}`)
+var percent = pattern.New(`%[0-9A-F]{2}`)
 
 // asciiJSON writes what is not ASCII in the text of a JSON string as \u escapes.
 func asciiJSON(quoted string) string {
@@ -69,10 +70,10 @@ func asciiJSON(quoted string) string {
 // In a text a URL ends at white space, a quote or an angle bracket. An address that stands alone may hold them: it is
 // wrong then, and shown in an error.
 var (
-	userinfo       = regexp.MustCompile(`(://)[^/?#\s"'<>]*@`)
-	queryItem      = regexp.MustCompile(`([?&;])([^=&;#?\s"'<>]+)=([^&;#\s"'<>]+)`)
-	aloneUserinfo  = regexp.MustCompile(`(^|://)[^/?#]*@`)
-	aloneQueryItem = regexp.MustCompile(`([?&;])([^=&;#?]+)=([^&;#]+)`)
+	userinfo       = pattern.New(`(://)[^/?#\s"'<>]*@`)
+	queryItem      = pattern.New(`([?&;])([^=&;#?\s"'<>]+)=([^&;#\s"'<>]+)`)
+	aloneUserinfo  = pattern.New(`(^|://)[^/?#]*@`)
+	aloneQueryItem = pattern.New(`([?&;])([^=&;#?]+)=([^&;#]+)`)
 )
 
 // RedactURLs hides the user information and the values of sensitive parameters in every URL in a text.
@@ -88,7 +89,7 @@ func RedactAddress(text string) string {
 	return redactQuery(aloneUserinfo.ReplaceAllString(text, "${1}"+Redacted+"@"), aloneQueryItem)
 }
 
-func redactQuery(text string, items *regexp.Regexp) string {
+func redactQuery(text string, items *pattern.Pattern) string {
 	start := strings.IndexByte(text, '?')
 	if start < 0 {
 		return text

@@ -98,6 +98,9 @@ func isAny(err error, names ...named) bool {
 // TimedOut reports whether the system gave up waiting for the other side.
 func TimedOut(err error) bool { return isAny(err, timedOut) }
 
+// Refused reports whether nothing listens at the address.
+func Refused(err error) bool { return isAny(err, refused) }
+
 // Ended reports whether err says that the other side ended the connection, in order or by a reset.
 func Ended(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) ||

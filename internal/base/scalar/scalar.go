@@ -9,10 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"aiperf/internal/base/pattern"
 )
 
 // ErrTooLarge says that a number is beyond what its type holds.
@@ -28,10 +29,10 @@ const (
 const Pattern = real
 
 var (
-	number = regexp.MustCompile(`^[+-]?` + real + `$`)
-	count  = regexp.MustCompile(`^([+-]?)(` + digits + `)$`)
-	scaled = regexp.MustCompile(`^([+-]?(?:` + digits + `\.?(?:` + digits + `)?|\.` + digits + `))([kKMG])$`)
-	part   = regexp.MustCompile(`^(` + real + `)\s*(ns|us|µs|μs|ms|s|m|h|d)`)
+	number = pattern.New(`^[+-]?` + real + `$`)
+	count  = pattern.New(`^([+-]?)(` + digits + `)$`)
+	scaled = pattern.New(`^([+-]?(?:` + digits + `\.?(?:` + digits + `)?|\.` + digits + `))([kKMG])$`)
+	part   = pattern.New(`^(` + real + `)\s*(ns|us|µs|μs|ms|s|m|h|d)`)
 )
 
 // Number reads a decimal number, with underscores between digits as Python takes them, or "inf".

@@ -6,8 +6,9 @@ import (
 	"encoding/base64"
 	"html"
 	"io"
-	"regexp"
 	"strings"
+
+	"aiperf/internal/base/pattern"
 )
 
 // policy is the content security policy of a page with these styles and scripts in it: they are named by their hashes,
@@ -76,8 +77,8 @@ const (
 )
 
 var (
-	inStyle  = regexp.MustCompile(`(?is)<style\b[^>]*>(.*?)</style\b`)
-	inScript = regexp.MustCompile(`(?is)<script\b([^>]*)>(.*?)</script\b`)
+	inStyle  = pattern.New(`(?is)<style\b[^>]*>(.*?)</style\b`)
+	inScript = pattern.New(`(?is)<script\b([^>]*)>(.*?)</script\b`)
 )
 
 // ReportPolicy returns the policy of a report that this program, in any version, wrote as one HTML file: what stands in

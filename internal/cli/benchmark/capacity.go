@@ -269,6 +269,9 @@ func (o *capacityFlags) experiment(env *command.Env, parsed *settings.Settings, 
 		return nil, err
 	}
 	e, _, err := planOf(env, &experiment{study: study}, parsed, q.Block())
+	if err == nil {
+		e.nameFolder()
+	}
 	return e, err
 }
 

@@ -54,7 +54,31 @@ func readExperiment(env *command.Env, parsed *settings.Settings) (*experiment, e
 			return nil, err
 		}
 	}
+	e.nameFolder()
 	return e, nil
+}
+
+// nameFolder has the default folder of an experiment named for what it varies, not for the load of its first cell.
+// Lists of --concurrency alone are named by the options themselves, with the rest of the load.
+func (e *experiment) nameFolder() {
+	if e.plan == nil {
+		return
+	}
+	name := e.flags.Stimulus
+	switch {
+	case name != "":
+	case e.source == nil && e.plan.Type == sweep.Grid && e.base.Concurrency.Swept() != nil &&
+		len(sweep.Lists(e.base)) == 1 && e.plan.Recipe == "" && !e.base.ServeParams.Given():
+		return
+	default:
+		name = e.plan.Stimulus()
+	}
+	named := *e.base
+	named.Stimulus = name
+	for i := range named.Phases { // the first measured one names the folder
+		named.Phases[i].Settings.Stimulus = name
+	}
+	e.base = &named
 }
 
 // readPlan reads what the arguments ask for, apart from servers. The plan has the only variation, too, of a file that

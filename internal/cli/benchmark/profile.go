@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,6 +113,11 @@ func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, war
 	}
 	several := e.plan != nil || cfg.Several()
 	var err error
+	if several {
+		if err = b.nothingListens(cfg, cells); err != nil {
+			return b.fail(err)
+		}
+	}
 	if b.earlier, err = run.ChooseFolder(cfg, several); err != nil {
 		return b.fail(err)
 	}
@@ -168,6 +174,39 @@ func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, war
 		code = b.runOne(context.Background(), cfg, options).Code
 	}
 	return b.autoPlot(e, cfg, code, log.Logger("plot"))
+}
+
+// nothingListens returns an error if no run of an experiment can reach a server: each would fail, after its own time. A
+// server that is started or waited for may not listen yet, and that of a fleet may be out of reach from here.
+func (b *bench) nothingListens(cfg *config.Run, cells []series.Cell) error {
+	all := []*config.Run{cfg}
+	if len(cells) > 0 {
+		all = nil
+	}
+	for i := range cells {
+		all = append(all, cells[i].Config)
+	}
+	var first error
+	asked := map[string]bool{}
+	for _, own := range all {
+		if own.Serve != nil || own.Endpoint.Ready != nil || own.Fleet != nil || own.Endpoint.Plugin != "" ||
+			!own.FailFast {
+			return nil
+		}
+		urls := strings.Join(own.Endpoint.URLs, " ")
+		if asked[urls] {
+			continue
+		}
+		asked[urls] = true
+		log := quietLog(b.Terminal, own)
+		err := run.NothingListens(context.Background(), own, run.Options{Version: command.Version, Log: log})
+		log.Close()
+		if err == nil {
+			return nil
+		}
+		first = cmp.Or(first, err)
+	}
+	return first
 }
 
 // logEarlier logs what becomes of the results of earlier runs. A single run says itself which it replaces, once it does.

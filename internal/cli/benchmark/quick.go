@@ -27,9 +27,10 @@ import (
 
 const quickHelp = `Usage: aiperf quick [URL] [flags]
 
-Measures a server for about a minute and answers in five lines: how fast it is for one user, how
-many users it serves at once within the limits, what happens beyond and why, and the command that
-repeats it in full. Without URL it looks for a server on the usual ports of this machine.
+Measures a server for at most about a minute and answers in five lines: how fast it is for one user,
+how many users it serves at once within the limits, what happens beyond and why, and the command that
+repeats it in full. A run ends as soon as its figures are steady, so that a fast server takes less.
+Without URL it looks for a server on the usual ports of this machine.
 
 Exit codes: 0 an answer; 1 an error, or no request succeeded; 3 not even one user is served within
 the limits.
@@ -69,7 +70,7 @@ func (o *quickOptions) table() *flags.Table {
 			flags.Value("url -u", "URL", "address of the server; the flag itself may be omitted", flags.Text(&o.url)),
 			flags.Value("model -m", "NAME", "model to measure [default: the one that the server has loaded]",
 				flags.Text(&o.model)),
-			flags.Value("seconds", "SECONDS", "time of all runs together, as 90 or 2m [default: 60]",
+			flags.Value("seconds", "SECONDS", "time of all runs together at most, as 90 or 2m [default: 60]",
 				command.Seconds(&o.seconds, 1, 3600)),
 			flags.Value("ttft", "[PNN:]MS", "limit on the time to first token, as p99:500 or 2s [default: p95:1000]", limit(&o.ttft)),
 			flags.Value("itl", "[PNN:]MS", "limit on the time between tokens [default: p95:50]", limit(&o.itl)),
@@ -117,7 +118,7 @@ func runQuick(e *command.Env, args []string) error {
 		return interrupts.failed(err)
 	}
 	o.url, o.model = found.url, found.model
-	e.Terminal.Say(fmt.Sprintf("Measuring %s for about %.0f s; files go to %s", found, o.seconds, o.dir))
+	e.Terminal.Say(fmt.Sprintf("Measuring %s for at most about %.0f s; files go to %s", found, o.seconds, o.dir))
 	if earlier.Text != "" {
 		e.Terminal.Say("Earlier " + earlier.Text)
 	}
@@ -265,7 +266,7 @@ func measureStages(ctx context.Context, e *command.Env, o *quickOptions, f found
 func measureStage(e *command.Env, cfg *config.Run, users int, limits capacity.QuickLimits, tokenizers *run.Tokenizers,
 	interrupts *interrupts) (capacity.Stage, error) {
 	ends := make(chan run.End, len(cfg.Phases))
-	judging := capacity.NewJudge(cfg, capacity.JudgeOptions{Filters: limits.Filters(), End: ends})
+	judging := capacity.NewJudge(cfg, capacity.JudgeOptions{Filters: limits.Filters(), End: ends, Steady: true})
 	log := quietLog(e.Terminal, cfg)
 	defer log.Close()
 	outcome, err := run.Execute(context.Background(), cfg,
@@ -274,5 +275,7 @@ func measureStage(e *command.Env, cfg *config.Run, users int, limits capacity.Qu
 	if noResults := new(run.NoResultsError); err != nil && !errors.As(err, &noResults) {
 		return capacity.Stage{}, err
 	}
-	return capacity.StageOf(users, outcome, err, limits), nil
+	stage := capacity.StageOf(users, outcome, err, limits)
+	stage.HalfWidth = judging.HalfWidth()
+	return stage, nil
 }

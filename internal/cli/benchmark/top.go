@@ -108,6 +108,14 @@ func runTop(e *command.Env, args []string) error {
 		return err
 	}
 	t := e.Terminal
+	if !o.once && len(cfg.Endpoint.URLs) > 0 {
+		log := quietLog(t, cfg)
+		err := run.NothingListens(ctx, cfg, run.Options{Version: command.Version, Log: log})
+		log.Close()
+		if err != nil {
+			return errors.New(command.FirstLine(err.Error())) // the rest is advice for runs
+		}
+	}
 	if note := lacks(t); note == "" && !o.once {
 		return topScreen(ctx, e, release, &o, cfg)
 	}

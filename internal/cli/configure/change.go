@@ -285,6 +285,9 @@ func configFromFlags(e *command.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	if tree.Get("benchmark").Get("models") == nil {
+		fmt.Fprintln(e.Terminal.Err, "The file has no model: add models, or name it for each run with --model")
+	}
 	if len(variables) > 0 {
 		fmt.Fprintln(e.Terminal.Err, "The file has no secrets: set", strings.Join(variables, ", "))
 	}
@@ -304,11 +307,19 @@ func fileOf(parsed *settings.Settings) (tree *document.Node, variables []string,
 	} else if block, err = sweep.Block(parsed); err != nil {
 		return nil, nil, err
 	}
+	// Which model it is may be left to the run, which asks the server.
+	unnamed := resolve.LacksModel(parsed)
+	if unnamed {
+		parsed = parsed.WithModel("unnamed")
+	}
 	cfg, _, err := resolve.Resolve(parsed, run.Catalog{})
 	if err != nil {
 		return nil, nil, err
 	}
 	tree, variables = file.FromRun(cfg)
+	if unnamed {
+		tree.Get("benchmark").Delete("models")
+	}
 	if block != nil {
 		tree.Set("sweep", block)
 	}

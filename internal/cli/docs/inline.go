@@ -2,15 +2,15 @@ package docs
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"aiperf/internal/base/manual"
+	"aiperf/internal/base/pattern"
 )
 
 var (
-	image   = regexp.MustCompile(`!\[([^\]]*)\]\([^)]*\)`)
-	comment = regexp.MustCompile(`<!--.*?-->`)
+	image   = pattern.New(`!\[([^\]]*)\]\([^)]*\)`)
+	comment = pattern.New(`<!--.*?-->`)
 )
 
 // inline lays out the text of a paragraph, an item or a cell: code and bold text get marks, links name their page.
@@ -82,7 +82,7 @@ func (r *renderer) inline(text string) string {
 }
 
 // pageFile is a page by the name of its file.
-var pageFile = regexp.MustCompile(`^docs/([a-z-]+)\.md$`)
+var pageFile = pattern.New(`^docs/([a-z-]+)\.md$`)
 
 // command is the text of code; where that is the file of a page it is the command that shows the page.
 func (r *renderer) command(code string) string {

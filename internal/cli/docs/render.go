@@ -1,11 +1,11 @@
 package docs
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"aiperf/internal/base/manual"
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/config/flags"
 )
@@ -52,8 +52,8 @@ func (r *renderer) blank() {
 }
 
 var (
-	listItem = regexp.MustCompile(`^(\s*)([-*]|\d+\.)\s+(.*)$`)
-	rule     = regexp.MustCompile(`^\|?[\s:|-]*-[\s:|-]*$`)
+	listItem = pattern.New(`^(\s*)([-*]|\d+\.)\s+(.*)$`)
+	rule     = pattern.New(`^\|?[\s:|-]*-[\s:|-]*$`)
 )
 
 // blocks lays out lines: headings, code, tables, lists and paragraphs.

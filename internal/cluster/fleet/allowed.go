@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"aiperf/internal/base/pattern"
 )
 
 // An id names a folder of the agent: it is no path.
-var idForm = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z_-]{0,127}$`)
+var idForm = pattern.New(`^[0-9A-Za-z][0-9A-Za-z_-]{0,127}$`)
 
 // allows returns an error for work that an agent does not do for whoever holds the token of the fleet: it starts no
 // program and opens no file that its own command line does not allow.

@@ -1,10 +1,10 @@
 package document
 
 import (
-	"regexp"
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/config/fault"
 )
 
@@ -30,7 +30,7 @@ func secretPath(path string) bool {
 }
 
 // reference is ${NAME} or ${NAME:default}; a default ends at the first brace.
-var reference = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:([^}]*))?\}`)
+var reference = pattern.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:([^}]*))?\}`)
 
 // maxSubstituted bounds the bytes of all texts that references are replaced in: a variable may be long, and used often.
 const maxSubstituted = MaxBytes

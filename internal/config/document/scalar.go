@@ -2,16 +2,17 @@ package document
 
 import (
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"aiperf/internal/base/pattern"
 )
 
 // The spellings of numbers without quotes: decimal, octal with 0 or 0o, hexadecimal, binary, with underscores. As in
 // PyYAML, an exponent needs a point: 1e3 is a text.
 var (
-	intForm   = regexp.MustCompile(`^[-+]?(0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|0|[1-9][0-9_]*)$`)
-	floatForm = regexp.MustCompile(`^[-+]?([0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)([eE][-+]?[0-9]+)?$`)
+	intForm   = pattern.New(`^[-+]?(0b[01_]+|0o?[0-7_]+|0x[0-9a-fA-F_]+|0|[1-9][0-9_]*)$`)
+	floatForm = pattern.New(`^[-+]?([0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)([eE][-+]?[0-9]+)?$`)
 )
 
 // plain gives a scalar without quotes its type. Words such as yes and off stay texts: only who reads a boolean knows
@@ -59,7 +60,7 @@ func (n *Node) coerce(text string) {
 }
 
 // decimal is a number as Python reads one, without the words for what is no number.
-var decimal = regexp.MustCompile(
+var decimal = pattern.New(
 	`^[-+]?([0-9]+(_[0-9]+)*(\.([0-9]+(_[0-9]+)*)?)?|\.[0-9]+(_[0-9]+)*)([eE][-+]?[0-9]+)?$`)
 
 func number(digits string) (Kind, any) {

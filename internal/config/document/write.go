@@ -3,12 +3,12 @@ package document
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/pattern"
 )
 
 // AppendYAML appends a tree as YAML whose lines begin with indent spaces. [Read] and readers of YAML 1.1 read it back
@@ -94,10 +94,10 @@ func appendFloat(dst []byte, v float64) []byte {
 
 // The texts that need no quotes, and those of them that readers of YAML 1.1 take for something else.
 var (
-	bare = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[\pL_/]([\pL\pN_./@%+=,()$*-]| [\pL\pN_./(]|:[\pL\pN_./])*$`)
+	bare = sync.OnceValue(func() *pattern.Pattern {
+		return pattern.New(`^[\pL_/]([\pL\pN_./@%+=,()$*-]| [\pL\pN_./(]|:[\pL\pN_./])*$`)
 	})
-	reserved = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n)$`)
+	reserved = pattern.New(`(?i)^(null|true|false|yes|no|on|off|y|n)$`)
 )
 
 // appendText appends a text in one line, between quotes if needed.

@@ -3,11 +3,11 @@ package file
 import (
 	"cmp"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/config/document"
 )
 
@@ -105,7 +105,7 @@ func (e *edit) text() string {
 	return strings.Join(e.lines, "\n")
 }
 
-var reference = regexp.MustCompile(`^(\$\{[A-Za-z_][A-Za-z0-9_]*):[^}]*\}$`)
+var reference = pattern.New(`^(\$\{[A-Za-z_][A-Za-z0-9_]*):[^}]*\}$`)
 
 // inDefault is a new value of a scalar: where the old one is a variable of the environment, its default.
 func inDefault(old, value string) string {
@@ -117,7 +117,7 @@ func inDefault(old, value string) string {
 
 // plainText matches texts that mean themselves in YAML without quotes, in a list of one line too; words such as true and
 // null are among them.
-var plainText = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_./:-]*[A-Za-z0-9_/])?$|^\$\{[A-Za-z0-9_]+:[A-Za-z0-9_./:-]+\}$`)
+var plainText = pattern.New(`^[A-Za-z]([A-Za-z0-9_./:-]*[A-Za-z0-9_/])?$|^\$\{[A-Za-z0-9_]+:[A-Za-z0-9_./:-]+\}$`)
 
 // scalarText writes a text as YAML.
 func scalarText(text string) string {

@@ -1,11 +1,11 @@
 package file
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/config"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/option"
@@ -109,7 +109,7 @@ func elsewhere(o *option.Option) bool {
 }
 
 // urlIndex is the number of a URL in the path of its headers.
-var urlIndex = regexp.MustCompile(`\bendpoint\.urls\[(\d+)\]`)
+var urlIndex = pattern.New(`\bendpoint\.urls\[(\d+)\]`)
 
 // withheld puts references to variables in the place of secrets.
 type withheld struct{ variables []string }

@@ -2,11 +2,11 @@ package file
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
@@ -99,7 +99,7 @@ func (r *reader) identify(p *phase) {
 	}
 }
 
-var phaseName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+var phaseName = pattern.New(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // names checks the names, which are folders too.
 func (r *reader) names(all []*phase) {

@@ -7,12 +7,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config/document"
@@ -191,7 +191,7 @@ func (r *reader) value(t target, k schema.Key, n *document.Node, path string) {
 }
 
 // general finds the indices in a path.
-var general = regexp.MustCompile(`\[\d+\]`)
+var general = pattern.New(`\[\d+\]`)
 
 func (r *reader) each(n *document.Node, path string, f func(item *document.Node, path string)) {
 	if n.Kind != document.List {
@@ -379,7 +379,7 @@ func boolean(n *document.Node) (value, ok bool) {
 	return false, false
 }
 
-var durationText = regexp.MustCompile(`(?i)^([0-9]*\.?[0-9]+|[0-9]+\.)\s*(s|sec|m|min|h|hr|hour)?$`)
+var durationText = pattern.New(`(?i)^([0-9]*\.?[0-9]+|[0-9]+\.)\s*(s|sec|m|min|h|hr|hour)?$`)
 
 // duration is a number of seconds, or a text with one unit; inf is no limit.
 func duration(n *document.Node) (float64, error) {

@@ -197,6 +197,14 @@ func (t *Table) Find(typed string) (flag int, negative bool) {
 // Nearest is the flag, with dashes, that was probably meant by one that there is not; empty if none is near.
 func (t *Table) Nearest(typed string) string {
 	word := strings.ReplaceAll(strings.TrimLeft(typed, "-"), "_", "-")
+	if len(word) == 1 { // every short name is near to every other: only one that differs by its case is meant
+		for i := range t.Flags {
+			if short := t.Flags[i].Short; short != word && strings.EqualFold(short, word) {
+				return "-" + short
+			}
+		}
+		return ""
+	}
 	var long []string
 	for i := range t.Flags {
 		if t.Flags[i].Help != "" {

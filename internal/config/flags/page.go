@@ -1,10 +1,10 @@
 package flags
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/base/terminal"
 )
 
@@ -133,7 +133,7 @@ func hanging(line string, width, indent int) (parts []string) {
 }
 
 // columns matches a line of two columns, such as an action and its meaning.
-var columns = regexp.MustCompile(`^( +)(\S.*?\S|\S) {2,}(\S.*)$`)
+var columns = pattern.New(`^( +)(\S.*?\S|\S) {2,}(\S.*)$`)
 
 // text writes paragraphs, anew in lines that fit. What is indented keeps its lines: they are commands, or rows of two
 // columns, which stay so.

@@ -41,7 +41,7 @@ func foreignFlags() []foreignFlag {
 		{names: "burstiness", ours: "arrival-smoothness"},
 		{names: "num-warmups warmup warmup-requests", ours: "warmup-request-count"},
 		{names: "metric-percentiles", ours: "percentiles"},
-		{names: "output-dir output-path result-dir results-dir out-dir", ours: "artifact-dir"},
+		{names: "o output output-dir output-path result-dir results-dir out-dir", ours: "artifact-dir"},
 		{names: "ignore-eos", ours: "extra-inputs ignore_eos:true"},
 		{names: "temperature top-p top-k min-p", member: true},
 		{names: "lora-modules served-model-name", ours: "model"},

@@ -94,7 +94,8 @@ func (o *outputFields) rows() []Option {
 			"Seconds between two handshakes of --network-latency-automatic.", seconds, limits(Above(0)),
 			env("NETWORK_LATENCY_DEFAULT_PROBE_INTERVAL"), yaml("network_latency.ping_interval")),
 		opt(&o.MetricsListen, "metrics-listen", "", 2, "Serve the run's own figures at this address while it runs, "+
-			"for Prometheus to scrape at /metrics: HOST:PORT, :PORT for all addresses of the machine, or PORT for "+
+			"for Prometheus to scrape at /metrics, and Grafana to show: HOST:PORT, :PORT for all addresses of "+
+			"the machine, or PORT for "+
 			"127.0.0.1 only; 0 selects a free port.", begins(GroupExport)),
 		opt(&o.OTelURL, "otel-url", "", 3, "OpenTelemetry collector that receives the figures during the run: host, "+
 			"host:port (4318), or a URL; grpc://host for OTLP over gRPC (4317).", address, yaml("otel.url")),

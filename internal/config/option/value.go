@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/header"
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config/fault"
@@ -243,11 +243,11 @@ func parseSweep(o *Option, text string) ([]any, error) {
 }
 
 var (
-	decimalInt   = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
-	decimalFloat = regexp.MustCompile(`^-?([0-9]+\.[0-9]*|\.[0-9]+)$`)
+	decimalInt   = pattern.New(`^-?(0|[1-9][0-9]*)$`)
+	decimalFloat = pattern.New(`^-?([0-9]+\.[0-9]*|\.[0-9]+)$`)
 	// nextPair is a comma with a key and its colon behind it; nextHeader the same with a header name.
-	NextPair   = regexp.MustCompile(`,\s*([^\s,:"'{}\[\]]+)\s*:`)
-	nextHeader = regexp.MustCompile(`,\s*([!#$%&'*+\-.^_` + "`" + `|~0-9A-Za-z]+)\s*:`)
+	NextPair   = pattern.New(`,\s*([^\s,:"'{}\[\]]+)\s*:`)
+	nextHeader = pattern.New(`,\s*([!#$%&'*+\-.^_` + "`" + `|~0-9A-Za-z]+)\s*:`)
 )
 
 // Coerce turns the value of a key:value item into the JSON type it is written as.
@@ -275,7 +275,7 @@ func Coerce(text string) any {
 }
 
 // SplitItems cuts a token at the commas that begin another item.
-func SplitItems(token string, next *regexp.Regexp) []string {
+func SplitItems(token string, next *pattern.Pattern) []string {
 	var items []string
 	for {
 		at := next.FindStringIndex(token)

@@ -18,15 +18,15 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/config/fault"
 )
 
-var Schemed = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.\-]*://`)
+var Schemed = pattern.New(`^[A-Za-z][A-Za-z0-9+.\-]*://`)
 
 // WithScheme puts http:// in front of a URL that has no scheme.
 func WithScheme(text string) string {

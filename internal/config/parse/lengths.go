@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/config"
 	"aiperf/internal/config/fault"
@@ -17,9 +17,9 @@ import (
 )
 
 var (
-	semicolonPair = regexp.MustCompile(
+	semicolonPair = pattern.New(
 		`^(\d+)(?:\|(\d+(?:\.\d+)?|\.\d+))?\s*,\s*(\d+)(?:\|(\d+(?:\.\d+)?|\.\d+))?\s*:\s*(\d+(?:\.\d+)?|\.\d+)$`)
-	bracketPair = regexp.MustCompile(`^\(\s*([^()]*?)\s*\)\s*:\s*(\d+(?:\.\d+)?|\.\d+)$`)
+	bracketPair = pattern.New(`^\(\s*([^()]*?)\s*\)\s*:\s*(\d+(?:\.\d+)?|\.\d+)$`)
 )
 
 const pairShape = "write ISL[|stddev],OSL[|stddev]:percent;…, for example 256,128:40;512,256:60"

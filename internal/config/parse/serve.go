@@ -2,19 +2,19 @@ package parse
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/config/document"
 	"aiperf/internal/config/fault"
 	"aiperf/internal/config/option"
 )
 
 // assignment is key=value of --serve-params; what does not look like one is the name of a file.
-var assignment = regexp.MustCompile(`^-{0,2}[A-Za-z_][A-Za-z0-9_.-]*=`)
+var assignment = pattern.New(`^-{0,2}[A-Za-z_][A-Za-z0-9_.-]*=`)
 
 // MaxServeSets bounds the combinations of --serve-params: each is a start of the server.
 const MaxServeSets = 1000

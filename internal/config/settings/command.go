@@ -3,10 +3,10 @@ package settings
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/config/option"
 )
 
@@ -173,7 +173,7 @@ func holdsCredential(value any) bool {
 	return false
 }
 
-var safeWord = regexp.MustCompile(`^[A-Za-z0-9_\-./:,@%+=]+$`)
+var safeWord = pattern.New(`^[A-Za-z0-9_\-./:,@%+=]+$`)
 
 // shellWord quotes a word only if a shell would not take it as it is.
 func shellWord(word string) string {

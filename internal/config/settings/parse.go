@@ -2,11 +2,11 @@ package settings
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/config/env"
 	"aiperf/internal/config/fault"
@@ -46,7 +46,7 @@ type scanner struct {
 }
 
 // serverWord is a word that names a server: a URL, or a host with a port.
-var serverWord = regexp.MustCompile(`^([a-z][a-z0-9+]*://\S+|localhost|[A-Za-z0-9.-]+:[0-9]{1,5}(/\S*)?|\[[0-9a-fA-F:]+\]:[0-9]{1,5}(/\S*)?)$`)
+var serverWord = pattern.New(`^([a-z][a-z0-9+]*://\S+|localhost|[A-Za-z0-9.-]+:[0-9]{1,5}(/\S*)?|\[[0-9a-fA-F:]+\]:[0-9]{1,5}(/\S*)?)$`)
 
 // Word takes a word that names a server for --url, and refuses any other argument that belongs to no flag.
 func (s *scanner) Word(word string) error {

@@ -64,7 +64,7 @@ func (s *Study) Members(full *answer.Capacity) artifact.Object {
 	came, value := outcome(&a)
 	d := answer.CapacityDocument{Outcome: came, BoundBy: s.boundBy(&a),
 		Answer: artifact.Known(value), Estimate: artifact.Known(a.Estimate),
-		Interval: answer.LevelledIntervalDocument{Lo: artifact.Known(a.Low), Hi: artifact.Known(a.High),
+		Interval: answer.LevelledIntervalDocument{Lo: artifact.Known(lowEnd(&a, value)), Hi: artifact.Known(a.High),
 			Level: artifact.Known(a.Level)},
 		Sureness: a.Sureness, Probes: a.Probes, Limited: a.Limited, MeasuredSeconds: a.Seconds,
 		SavedSeconds: s.spent.Saved.Seconds(), Command: s.Command}
@@ -97,9 +97,22 @@ func outcome(a *boundary.Answer) (o answer.Outcome, value float64) {
 		o = answer.Found
 	}
 	if math.IsNaN(a.Fail) && o == answer.Undecided {
-		value = a.Pass // what lies beyond is an estimate without a measurement
+		return o, a.Pass // what lies beyond is an estimate without a measurement
+	}
+	// The curve through the probes may meet the limit beyond the last load that was measured to hold: where the curve
+	// has a cliff, that load does not.
+	if a.Met < value {
+		value = a.Met
 	}
 	return o, value
+}
+
+// lowEnd is the lower end of the interval, which reaches to the answer.
+func lowEnd(a *boundary.Answer, value float64) float64 {
+	if value < a.Low {
+		return value
+	}
+	return a.Low
 }
 
 // Answer returns what was found; whole are the cells of the search with their figures, took is its whole time.
@@ -114,6 +127,7 @@ func (s *Study) Answer(whole *answer.Sweep, took time.Duration, command string) 
 		c.Limits = append(c.Limits, limitOf(f))
 	}
 	c.Outcome, c.Value = outcome(&a)
+	c.Estimate, c.Low = a.Estimate, lowEnd(&a, c.Value)
 	if math.IsInf(a.High, 1) {
 		c.High = math.NaN()
 	}

@@ -168,6 +168,48 @@ func TestWhatAVerdictSays(t *testing.T) {
 // server answers with a time to first token that grows with the load: 300 ms at 42.
 func server(load float64) float64 { return 300 * math.Pow(load/42, 1.5) }
 
+// full answers in 40 ms until its batch of 24 is full: a request more waits for one to end.
+func full(load float64) float64 {
+	if load <= 24 {
+		return 40
+	}
+	return 500 + load
+}
+
+// The answer is a load that was measured within the limits, never one beyond a cliff that the fitted curve smooths.
+func TestTheAnswerIsALoadThatWasMeasured(t *testing.T) {
+	for _, precision := range []float64{0.05, 0.1, 0.3} {
+		q := question(t)
+		q.Min, q.Max, q.Precision = 1, 200, precision
+		s, err := capacity.New(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		problem := search.Problem{Filters: q.Limits}
+		shown := &answer.Sweep{Parameters: []answer.Parameter{{Name: capacity.Concurrency, Path: q.Path()}}}
+		met := map[float64]bool{}
+		for at, more := s.Planner().Ask(); more; at, more = s.Planner().Ask() {
+			ttft, verdict := full(at[0]), answer.Infeasible
+			if ttft <= 300 {
+				met[at[0]], verdict = true, answer.Feasible
+			}
+			trial := func(metric, stat string) (float64, bool) {
+				return map[string]float64{"time_to_first_token": ttft}[metric], true
+			}
+			margin, deviation := ttft-300, 2.0
+			told(s, "probe", capacity.Verdict{
+				Filters: []capacity.FilterVerdict{{Margin: &margin, StandardError: &deviation}}})
+			s.Planner().Tell(problem.Judge(at, []search.Trial{trial}, nil))
+			shown.Cells = append(shown.Cells, answer.Cell{Values: []any{at[0]}, Verdict: verdict})
+		}
+		a := s.Answer(shown, time.Minute, "aiperf capacity")
+		if a.Outcome != answer.Found || !met[a.Value] || a.Within != a.Value || !(a.Beyond > 24) ||
+			!(a.Low <= a.Value && a.Value <= a.High) || !(a.Value >= 24/(1+2*precision)) {
+			t.Errorf("precision %v: %v in %v to %v, measured: %s", precision, a.Value, a.Low, a.High, a.Measured())
+		}
+	}
+}
+
 // A whole study on a server that can be computed: the answer holds the truth, and says what binds.
 func TestStudyOfAComputedServer(t *testing.T) {
 	for _, c := range []struct {

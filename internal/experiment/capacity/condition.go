@@ -2,7 +2,6 @@ package capacity
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -282,17 +281,18 @@ func (c *condition) figure() (value, deviation float64) {
 	case extreme:
 		return c.filter.Threshold + c.signed(c.worst), math.NaN()
 	case quantile:
-		// The distance of the order statistics one standard error of the rank to either side (Woodruff).
-		d := math.Sqrt(c.rank * (1 - c.rank) * tau / n)
-		ranks := []float64{max(0, c.rank-d), c.rank, min(1, c.rank+d)}
-		for i := range ranks {
-			ranks[i] *= 100
-		}
-		slices.Sort(ranks)
-		p := c.sketch.Summary(ranks).Percentiles
-		return p[1], (p[2] - p[0]) / 2
+		return c.quantile(c.rank)
 	}
 	return math.NaN(), math.NaN()
+}
+
+// quantile returns a quantile of the values so far and its standard error: the distance of the order statistics one
+// standard error of the rank to either side (Woodruff).
+func (c *condition) quantile(rank float64) (value, deviation float64) {
+	d := math.Sqrt(rank * (1 - rank) * c.inflation() / c.values.N())
+	ranks := []float64{100 * max(0, rank-d), 100 * rank, 100 * min(1, rank+d)}
+	p := c.sketch.Summary(ranks).Percentiles
+	return p[1], (p[2] - p[0]) / 2
 }
 
 // signed returns the distance from the threshold that a margin stands for.

@@ -32,6 +32,8 @@ type JudgeOptions struct {
 	AnyClient bool
 	// Bar is what a verdict needs, beside being certain, for the probe to end.
 	Bar Bar
+	// Steady ends a closed loop without a verdict, too, once its figures are steady and clear of the limits.
+	Steady bool
 }
 
 // Bar keeps a probe going whose figures are near their limits: those of the next minute may differ from those so far by
@@ -63,6 +65,8 @@ type Judge struct {
 	saturation saturation
 	steadiness map[int]*steadiness
 	requests   int64
+	// latencies are those of the requests that succeeded, in the unit of computing.
+	latencies Blocks
 	// refused are those of the requests that the server refused as too long.
 	refused int64
 	verdict Verdict
@@ -165,6 +169,11 @@ func (j *Judge) Record(r *record.Record) {
 		return
 	}
 	j.requests++
+	if j.options.Steady && !r.IsError() {
+		if v := value(&j.latency, r); !math.IsNaN(v) {
+			j.latencies.Add(v)
+		}
+	}
 	if tooLong(r.Err) {
 		j.refused++
 	}
@@ -239,6 +248,7 @@ func (j *Judge) look(p *progress.Phase, client *progress.Client) {
 	}
 	// What the server refuses it refuses whatever this machine is busy with.
 	if j.verdict.Decision == "" && (j.limited(client) && j.refusal() == "" || !j.decide()) {
+		j.endSteady(p, client)
 		return
 	}
 	if j.options.End != nil && !j.ended[p.Index] && j.clearsBar(p.Elapsed) {

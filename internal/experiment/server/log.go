@@ -9,10 +9,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/base/terminal"
 )
 
@@ -24,7 +24,7 @@ const (
 )
 
 // isHead matches what logHead returns.
-var isHead = regexp.MustCompile(`^# \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \$ `)
+var isHead = pattern.New(`^# \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ \$ `)
 
 // logHead is the line that begins a log: when the command line was started.
 func logHead(line string) string {

@@ -304,9 +304,12 @@ type Capacity struct {
 	// Load is what was searched; Lo and Hi are its range.
 	Load   Parameter
 	Lo, Hi float64
-	// Value is the answer, with the interval of the boundary at Level; the interval is NaN if it is not known.
+	// Value is the answer, the largest load that was measured within the limits where the boundary was found, with the
+	// interval of the boundary at Level; the interval is NaN if it is not known.
 	Value, Low, High float64
 	Level            float64
+	// Estimate is where the curve through all probes meets a limit; NaN if it is not known.
+	Estimate float64
 	// Within is the largest load that was measured to be within the limits up to Value, Beyond the smallest above that
 	// missed one; NaN where there is none.
 	Within, Beyond float64

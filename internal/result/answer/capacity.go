@@ -139,8 +139,16 @@ func (c *Capacity) Contradiction(whole *Sweep) string {
 		return ""
 	}
 	text := strings.Join(parts, ", and ")
-	return text + "; the answer is where the curve through all probes meets the limit, each weighed by its error, so " +
-		"that one probe does not decide"
+	return text + "; the curve through all probes, each weighed by its error, meets the limit at " +
+		c.Load.Value(c.estimated()) + ", so that one probe does not decide"
+}
+
+// estimated is where the curve meets the limit: the answer itself in files that do not say it.
+func (c *Capacity) estimated() float64 {
+	if artifact.Finite(c.Estimate) {
+		return c.Estimate
+	}
+	return c.Value
 }
 
 // Loads names loads, each once, in ascending order.
@@ -166,8 +174,8 @@ func (f *HistoryDocument) capacity(whole *Sweep) *Capacity {
 	}
 	d, of := f.Boundary.CapacityDocument, f.Config.Space[0]
 	c := &Capacity{Outcome: cmp.Or(d.Outcome, f.outcome()), Load: NewParameter(of.Path), Lo: of.Lo, Hi: of.Hi,
-		Value: orNaN(d.Answer),
-		Low:   orNaN(d.Interval.Lo), High: orNaN(d.Interval.Hi), Level: orNaN(d.Interval.Level), Binding: -1,
+		Value: orNaN(d.Answer), Estimate: orNaN(d.Estimate),
+		Low: orNaN(d.Interval.Lo), High: orNaN(d.Interval.Hi), Level: orNaN(d.Interval.Level), Binding: -1,
 		BoundBy: d.BoundBy, Command: d.Command, Notes: d.Notes, Why: d.Why}
 	for i := range f.Config.Filters {
 		c.Limits = append(c.Limits, f.Config.Filters[i].limit())

@@ -245,7 +245,8 @@ func TestTheWholeAnswerOfACapacitySearch(t *testing.T) {
 		c.Spent.String() != "4 runs, 40 requests, 4,000 tokens, 1 min 30 s; 2 s saved by early verdicts" {
 		t.Errorf("%+v", c)
 	}
-	if text := c.Contradiction(s); !strings.HasPrefix(text, "a limit was missed at concurrency 16; the answer is where") {
+	if text := c.Contradiction(s); text != "a limit was missed at concurrency 16; the curve through all "+
+		"probes, each weighed by its error, meets the limit at concurrency 16, so that one probe does not decide" {
 		t.Error(text)
 	}
 	if cell := s.Cells[3]; cell.Verdict != answer.Infeasible || cell.Why != "too long" {

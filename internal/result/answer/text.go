@@ -113,6 +113,25 @@ func (c *Capacity) Headline() string {
 	return "not decided"
 }
 
+// Measured says which loads on both sides of the boundary were measured, and where the curve between them meets the
+// limit; "" where the boundary was not found.
+func (c *Capacity) Measured() string {
+	if c.Outcome != Found {
+		return ""
+	}
+	var parts []string
+	if artifact.Finite(c.Within) {
+		parts = append(parts, c.Load.Value(c.Within)+" met the limits")
+	}
+	if artifact.Finite(c.Beyond) {
+		parts = append(parts, c.Load.Value(c.Beyond)+" did not")
+	}
+	if e := c.estimated(); len(parts) > 0 && e != c.Within {
+		parts = append(parts, "estimate of the boundary "+artifact.Short(e))
+	}
+	return strings.Join(parts, ", ")
+}
+
 // atRate says the throughput at the answer.
 func (c *Capacity) atRate() string {
 	r := c.Rate

@@ -67,3 +67,22 @@ func TestTook(t *testing.T) {
 		}
 	}
 }
+
+// Which loads were measured is said beside the answer, and an estimate only as one.
+func TestWhichLoadsWereMeasured(t *testing.T) {
+	of := answer.NewParameter("phases.profiling.concurrency")
+	for want, c := range map[string]answer.Capacity{
+		"concurrency 24 met the limits, concurrency 27 did not, estimate of the boundary 25": {
+			Outcome: answer.Found, Value: 24, Within: 24, Beyond: 27, Estimate: 25},
+		"concurrency 24 met the limits, concurrency 25 did not": {
+			Outcome: answer.Found, Value: 24, Within: 24, Beyond: 25, Estimate: 24},
+		"concurrency 8 met the limits": {
+			Outcome: answer.Found, Value: 8, Within: 8, Beyond: math.NaN(), Estimate: math.NaN()},
+		"": {Outcome: answer.WholeRange, Value: 64, Within: 64, Beyond: math.NaN(), Estimate: 64},
+	} {
+		c.Load = of
+		if got := c.Measured(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

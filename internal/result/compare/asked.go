@@ -1,17 +1,17 @@
 package compare
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/pattern"
 )
 
 // aspect is a part of what a run asks of a server, by the keys of the configuration that decide it.
 type aspect struct {
 	name string
-	keys *regexp.Regexp
+	keys *pattern.Pattern
 	// of reports that the keys say which server is measured, which is what comparisons are for.
 	of bool
 }
@@ -19,23 +19,23 @@ type aspect struct {
 // aspects are in the order in which they are named; the first whose keys match has a key. A seed, the length of a run
 // and its files are none: they change the sample, not the test.
 var aspects = []aspect{
-	{"url", regexp.MustCompile(`^endpoint\.urls?\b`), true},
-	{"model", regexp.MustCompile(`^(models?|model_names|endpoint\.model_names)\b`), true},
-	{"endpoint type", regexp.MustCompile(`^endpoint(\.|_)type$`), false},
-	{"streaming", regexp.MustCompile(`^endpoint\.streaming$`), false},
-	{"extra inputs", regexp.MustCompile(`^endpoint\.extra\b`), false},
-	{"isl", regexp.MustCompile(`\b(isl|input_tokens)\b`), false},
-	{"osl", regexp.MustCompile(`\b(osl|output_tokens)\b`), false},
-	{"dataset", regexp.MustCompile(`^(datasets?|input|accuracy)\b`), false},
-	{"concurrency", regexp.MustCompile(`^(phases.*|loadgen)\.concurrency$`), false},
-	{"prefill concurrency", regexp.MustCompile(`^(phases.*|loadgen)\.prefill_concurrency$`), false},
-	{"request rate", regexp.MustCompile(`^(phases.*\.(rate|rate_series\b.*)|loadgen\.request_rate)$`), false},
-	{"users", regexp.MustCompile(`^(phases.*|loadgen)\.(num_)?users$`), false},
-	{"arrivals", regexp.MustCompile(`^phases[^.]*\.(type|smoothness)$|^loadgen\.arrival_pattern$`), false},
+	{"url", pattern.New(`^endpoint\.urls?\b`), true},
+	{"model", pattern.New(`^(models?|model_names|endpoint\.model_names)\b`), true},
+	{"endpoint type", pattern.New(`^endpoint(\.|_)type$`), false},
+	{"streaming", pattern.New(`^endpoint\.streaming$`), false},
+	{"extra inputs", pattern.New(`^endpoint\.extra\b`), false},
+	{"isl", pattern.New(`\b(isl|input_tokens)\b`), false},
+	{"osl", pattern.New(`\b(osl|output_tokens)\b`), false},
+	{"dataset", pattern.New(`^(datasets?|input|accuracy)\b`), false},
+	{"concurrency", pattern.New(`^(phases.*|loadgen)\.concurrency$`), false},
+	{"prefill concurrency", pattern.New(`^(phases.*|loadgen)\.prefill_concurrency$`), false},
+	{"request rate", pattern.New(`^(phases.*\.(rate|rate_series\b.*)|loadgen\.request_rate)$`), false},
+	{"users", pattern.New(`^(phases.*|loadgen)\.(num_)?users$`), false},
+	{"arrivals", pattern.New(`^phases[^.]*\.(type|smoothness)$|^loadgen\.arrival_pattern$`), false},
 }
 
 // sampled are the keys that choose another sample of the same test.
-var sampled = regexp.MustCompile(`(random_)?seed$|^datasets\[\d+\]\.name$|\.cache_bust\b`)
+var sampled = pattern.New(`(random_)?seed$|^datasets\[\d+\]\.name$|\.cache_bust\b`)
 
 // askedDifferences names the parts of what was asked in which the first runs of two systems differ. There are none where
 // only the server is another one: that is what a comparison is about.

@@ -271,8 +271,8 @@ func (c *Comparison) fromSingleRuns(tag, stat string) (interval, bool, error) {
 		return interval{}, false, err
 	}
 	if pair(&c.Base.Runs[0], &c.New.Runs[0]) { // the hashes of the datasets differ by the ids alone
-		note := differInNote(c.Base, c.New, "dataset")
-		c.Notes = slices.DeleteFunc(c.Notes, func(n string) bool { return n == note })
+		note := differInNote(c.Base, c.New, "dataset", nil)
+		c.Notes = slices.DeleteFunc(c.Notes, func(n string) bool { return n == note || strings.HasPrefix(n, note+": ") })
 	}
 	if _, rate := yields[tag]; rate && stat == "avg" {
 		found, ok := fromRates(x, y, tag, c.Confidence)

@@ -234,6 +234,34 @@ func TestNotesOfRunsOfDifferentKinds(t *testing.T) {
 	}
 }
 
+// That two data sets differ is said with what made them differ.
+func TestWhatMadeDataSetsDiffer(t *testing.T) {
+	run := func(hash, config, tokenizer string) string {
+		return fmt.Sprintf(`, "input_config": {%s}, "provenance": {"dataset_sha256": "%s", "tokenizer": {"name": "%s",
+"fingerprint_sha256": "%s"}}`, config, hash, tokenizer, tokenizer)
+	}
+	const synthetic = `"datasets": [{"type": "synthetic", "prompts": {"isl": {"mean": %d}}}]%s`
+	isl := func(n int, seed string) string { return fmt.Sprintf(synthetic, n, seed) }
+	const file = `"datasets": [{"type": "file", "path": "prompts.jsonl"}]`
+	for want, c := range map[string][2]string{
+		"dataset: without --random-seed each run draws its own prompts": {run("a", isl(20, ""), "t"), run("b", isl(20, ""), "t")},
+		"dataset: datasets[0].prompts.isl.mean is 20 and 30":            {run("a", isl(20, ""), "t"), run("b", isl(30, ""), "t")},
+		"dataset: random_seed is 1 and 2": {run("a", isl(20, `, "random_seed": 1`), "t"),
+			run("b", isl(20, `, "random_seed": 2`), "t")},
+		"dataset: random_seed is 1 and not set":                           {run("a", isl(20, `, "random_seed": 1`), "t"), run("b", isl(20, ""), "t")},
+		"dataset: the same options, and another content of prompts.jsonl": {run("a", file, "t"), run("b", file, "t")},
+		"tokenizer: tokenizer.name is t and u":                            {run("a", file, "t"), run("a", file, "u")},
+	} {
+		dir := t.TempDir()
+		base, next := filepath.Join(dir, "base"), filepath.Join(dir, "next")
+		writeRun(t, base, []float64{200}, 10, c[0])
+		writeRun(t, next, []float64{200}, 10, c[1])
+		if all := strings.Join(compared(t, base, next, Options{}).Notes, "\n"); !strings.Contains(all, "differ in their "+want) {
+			t.Errorf("no %q among\n%s", want, all)
+		}
+	}
+}
+
 func TestWhatCannotBeCompared(t *testing.T) {
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty")

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/config/schema"
 )
@@ -17,6 +17,17 @@ import (
 // Difference is a key of the configuration, or of what else decides what is measured, whose values differ. A value is
 // "" where the run does not have the key.
 type Difference struct{ Key, Base, New string }
+
+// text says the two values of the key.
+func (d Difference) text() string {
+	value := func(v string) string {
+		if v == "" {
+			return "not set"
+		}
+		return v
+	}
+	return fmt.Sprintf("%s is %s and %s", d.Key, value(d.Base), value(d.New))
+}
 
 // elsewhere are the keys that may differ between two runs of the same benchmark.
 var elsewhere = []string{"input_config.artifacts", "input_config.runtime", "provenance.config_sha256",
@@ -57,7 +68,7 @@ func configDifferences(base, next artifact.Object) (list []Difference) {
 }
 
 // indices are those in a path.
-var indices = regexp.MustCompile(`\[(\d+)\]`)
+var indices = pattern.New(`\[(\d+)\]`)
 
 // leftOut reports whether one of two configurations leaves a key out whose default the other writes, as runs of a series
 // do.

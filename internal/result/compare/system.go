@@ -162,7 +162,7 @@ func notes(base, next *System, configuration []Difference) []string {
 			continue
 		}
 		if a, b := kinds(base, kind), kinds(next, kind); len(a) > 0 && len(b) > 0 && !slices.Equal(a, b) {
-			out = append(out, differInNote(base, next, kind))
+			out = append(out, differInNote(base, next, kind, configuration))
 		}
 	}
 	if note := cacheNote(base, next); note != "" {
@@ -218,8 +218,67 @@ func cachedShare(s *System) (share float64, ok bool) {
 	return share, len(s.Runs) > 0
 }
 
-func differInNote(base, next *System, kind string) string {
-	return fmt.Sprintf("%s and %s differ in their %s", base.Name, next.Name, kind)
+// differInNote says that two systems differ in a kind of input, and what made them differ, as far as their files tell.
+func differInNote(base, next *System, kind string, configuration []Difference) string {
+	text := fmt.Sprintf("%s and %s differ in their %s", base.Name, next.Name, kind)
+	why := ""
+	switch kind {
+	case "dataset":
+		why = datasetCause(base, next, configuration)
+	case "tokenizer":
+		why = tokenizerCause(configuration)
+	}
+	if why == "" {
+		return text
+	}
+	return text + ": " + why
+}
+
+// datasetCause says what made two data sets differ: keys of the configuration, else the seed that was not given, else
+// the content of a file; "" where the files say nothing.
+func datasetCause(base, next *System, configuration []Difference) string {
+	var parts []string
+	for _, d := range configuration {
+		if strings.HasPrefix(d.Key, "datasets") || strings.HasSuffix(d.Key, "random_seed") ||
+			strings.HasPrefix(d.Key, "tokenizer") {
+			parts = append(parts, d.text())
+		}
+	}
+	if len(parts) > 0 {
+		return strings.Join(parts, "; ")
+	}
+	if len(base.Runs) == 0 || len(next.Runs) == 0 {
+		return ""
+	}
+	keys, values := flattened(base.Runs[0].Figures.Config)
+	seeded, file, generated := false, "", false
+	for _, key := range keys {
+		switch name := shortKey(key); {
+		case strings.HasSuffix(name, "random_seed"):
+			seeded = true
+		case strings.HasPrefix(name, "datasets") && strings.HasSuffix(name, ".path"):
+			file = values[key]
+		case strings.HasPrefix(name, "datasets") && strings.HasSuffix(name, ".type"):
+			generated = generated || values[key] == "synthetic"
+		}
+	}
+	switch {
+	case file != "":
+		return "the same options, and another content of " + file
+	case generated && !seeded:
+		return "without --random-seed each run draws its own prompts, of the same lengths; give both the same seed"
+	}
+	return ""
+}
+
+// tokenizerCause names the tokenizers, where their names differ.
+func tokenizerCause(configuration []Difference) string {
+	for _, d := range configuration {
+		if d.Key == "tokenizer.name" {
+			return d.text()
+		}
+	}
+	return "the same name, and other files"
 }
 
 // incomplete reports whether a run of the systems did not complete.

@@ -3,7 +3,6 @@ package compare
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/manual"
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/measure/metrics"
@@ -30,7 +30,7 @@ type Threshold struct {
 }
 
 // shape of a threshold: tag, statistic, operator, number, unit.
-var shape = regexp.MustCompile(`^\s*([A-Za-z0-9_]+(?:\.[A-Za-z0-9_ -]*[A-Za-z0-9_])*)\s*(?::\s*([A-Za-z0-9.]+)\s*)?(<=|>=|<|>)\s*([-+]?` +
+var shape = pattern.New(`^\s*([A-Za-z0-9_]+(?:\.[A-Za-z0-9_ -]*[A-Za-z0-9_])*)\s*(?::\s*([A-Za-z0-9.]+)\s*)?(<=|>=|<|>)\s*([-+]?` +
 	scalar.Pattern + `)\s*([^\s].*?)?\s*$`)
 
 // grammar explains the form of a condition in errors.
@@ -176,7 +176,7 @@ func inUnit(v float64, number, written, display string) (float64, error) {
 }
 
 // amount is a number with a unit.
-var amount = regexp.MustCompile(`^\s*([-+]?` + scalar.Pattern + `)\s*([^\s].*?)?\s*$`)
+var amount = pattern.New(`^\s*([-+]?` + scalar.Pattern + `)\s*([^\s].*?)?\s*$`)
 
 // Amount reads a limit of a metric: a number in its display unit, or one with a unit of its own, such as 300ms or 1%.
 func Amount(text, tag string) (float64, error) {

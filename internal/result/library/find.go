@@ -88,7 +88,7 @@ func (f Fault) Error() string { return f.Err.Error() }
 type Found struct {
 	// Roots are the paths that were given.
 	Roots []string
-	// Folders are sorted by path.
+	// Folders are sorted by path, numbers in it as numbers.
 	Folders []Folder
 	Faults  []Fault
 }
@@ -143,7 +143,8 @@ func Find(paths ...string) (*Found, error) {
 		}
 	}
 	slices.SortFunc(f.Folders, func(a, b Folder) int {
-		return cmp.Or(cmp.Compare(a.Home, b.Home), cmp.Compare(rank(a.Kind), rank(b.Kind)), cmp.Compare(a.File, b.File))
+		return cmp.Or(artifact.CompareNatural(a.Home, b.Home), cmp.Compare(rank(a.Kind), rank(b.Kind)),
+			cmp.Compare(a.File, b.File))
 	})
 	for i := range f.Folders {
 		d := &f.Folders[i]

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/measure/metrics"
 )
 
@@ -151,7 +151,7 @@ func appendFamilies(dst []byte, r *metrics.Metric, labels string) []byte {
 	return dst
 }
 
-var notInNames = regexp.MustCompile(`[^a-z0-9_]`)
+var notInNames = pattern.New(`[^a-z0-9_]`)
 
 // unitName is a unit as a part of a name: tokens/sec/user is tps_per_user.
 func unitName(unit string) string {

@@ -8,13 +8,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/base/webserver"
 )
 
@@ -284,7 +284,7 @@ func (v *View) listDocument() artifact.Object {
 		member("partial", ready && (v.ending.Cancelled || v.ending.Failed)), member("failed_exporters", []any{})}
 }
 
-var parameter = regexp.MustCompile(`\{(\w+)\}`)
+var parameter = pattern.New(`\{(\w+)\}`)
 
 // openAPI is the table as an OpenAPI document.
 func openAPI(version string) artifact.Object {

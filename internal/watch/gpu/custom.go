@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"aiperf/internal/base/pattern"
 )
 
 // Custom is a field that the user's metrics file adds.
@@ -97,7 +98,7 @@ func displayName(help, field string) string {
 	return strings.Join(words, " ")
 }
 
-var inUnit = regexp.MustCompile(`\(in ([^\s)]+)\)`)
+var inUnit = pattern.New(`\(in ([^\s)]+)\)`)
 
 // customUnits are the units that help texts name, and the scale to the unit shown. Binary multiples are shown as
 // decimal ones.

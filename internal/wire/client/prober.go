@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/neterr"
+	"aiperf/internal/measure/record"
 )
 
 // Prober measures the network's round trip by TCP handshakes, over connections of its own: it shares no
@@ -58,4 +59,23 @@ func (p *Prober) Handshake(ctx context.Context, rawURL string) (Handshake, error
 		_ = tcp.SetLinger(0) // leaves no port behind that has to wait
 	}
 	return h, w.Close()
+}
+
+// Refusal connects to the host of a URL, or to its proxy, and returns the error of the record of a request where
+// nothing listens there; nil where something does, or where connecting fails in another way, which the next try may not.
+func (p *Prober) Refusal(ctx context.Context, rawURL string) *record.Error {
+	_, o, err := parseOrigin(rawURL)
+	if err != nil {
+		return nil
+	}
+	var t Stamps
+	w, _, _, err := p.dialer.reach(ctx, &o, &t)
+	switch {
+	case err == nil:
+		_ = w.Close()
+		return nil
+	case neterr.Refused(err):
+		return describeError(err)
+	}
+	return nil
 }

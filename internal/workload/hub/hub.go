@@ -11,10 +11,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"aiperf/internal/base/pattern"
 )
 
 // Client fetches.
@@ -134,8 +135,8 @@ type File struct {
 }
 
 var (
-	idPattern     = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?$`)
-	commitPattern = regexp.MustCompile(`^[0-9a-f]{1,64}$`)
+	idPattern     = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?$`)
+	commitPattern = pattern.New(`^[0-9a-f]{1,64}$`)
 )
 
 // isID reports whether name can be the id of a repository: NAME or ORG/NAME.

@@ -21,10 +21,10 @@ import (
 	"io"
 	"maps"
 	"reflect"
-	"regexp"
 	"strings"
 	"time"
 
+	"aiperf/internal/base/pattern"
 	"github.com/nikolalohinski/gonja/v2/config"
 	"github.com/nikolalohinski/gonja/v2/exec"
 	"github.com/nikolalohinski/gonja/v2/loaders"
@@ -138,18 +138,18 @@ func (t *Template) Render(variables map[string]any) (text string, err error) {
 }
 
 var (
-	renderPlace = regexp.MustCompile(
+	renderPlace = pattern.New(
 		`Unable to (?:render expression|execute controlStructure|render condition) at line (\d+): `)
-	nodeNames  = regexp.MustCompile(`filtered_expression\(([^()]*)\)`)
-	noItem     = regexp.MustCompile(`Unable to evaluate (\S+): Can't use Getitem on None`)
-	filterName = regexp.MustCompile(`unable to evaluate filter &\{[^}]*\}: `)
+	nodeNames  = pattern.New(`filtered_expression\(([^()]*)\)`)
+	noItem     = pattern.New(`Unable to evaluate (\S+): Can't use Getitem on None`)
+	filterName = pattern.New(`unable to evaluate filter &\{[^}]*\}: `)
 	// Of a chain of parts that cannot be evaluated the innermost is named.
-	undefinedName = regexp.MustCompile(
+	undefinedName = pattern.New(
 		`(?:[Uu]nable to evaluate (?:\w+ )*[^:"]+: )*Unable to evaluate name "([^"]*)"`)
-	undefinedMember = regexp.MustCompile(
+	undefinedMember = pattern.New(
 		`(?:[Uu]nable to evaluate (?:\w+ )*[^:"]+: )*[Uu]nable to evaluate ([^:"]+): ` +
 			`(?:attribute|item) '[^']*' not found`)
-	structure = regexp.MustCompile(`\w+ControlStructure\([^()]*\): |unable to load template '[^']*': |` +
+	structure = pattern.New(`\w+ControlStructure\([^()]*\): |unable to load template '[^']*': |` +
 		`failed to reader template '[^']*': `)
 )
 
@@ -184,7 +184,7 @@ func shortened(text string, limit int) string {
 // maxMessage bounds an error's text in bytes.
 const maxMessage = 600
 
-var position = regexp.MustCompile(`Line: (\d+)`)
+var position = pattern.New(`Line: (\d+)`)
 
 // where puts the line in front of a parser's message: the one it names, else the last one.
 func where(source, message string) string {

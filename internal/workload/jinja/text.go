@@ -4,10 +4,10 @@ import (
 	"errors"
 	"maps"
 	"reflect"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"aiperf/internal/base/pattern"
 	"github.com/nikolalohinski/gonja/v2/builtins"
 	"github.com/nikolalohinski/gonja/v2/exec"
 )
@@ -80,7 +80,7 @@ func textFilter(f func(string, *exec.VarArgs) (string, error)) exec.FilterFuncti
 }
 
 // longNumber is a width that a format may not ask for, or one that comes from an argument.
-var longNumber = regexp.MustCompile(`[0-9]{7}|\{[^{}]*\{`)
+var longNumber = pattern.New(`[0-9]{7}|\{[^{}]*\{`)
 
 // fits reports whether what is made of a value and arguments is no longer than a text may be: each argument may stand
 // between any two characters, or for each sign of a format.

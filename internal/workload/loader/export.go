@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/workload/rows"
 )
 
@@ -355,7 +355,7 @@ func harCalls(o rows.Row) (calls []recordedCall) {
 }
 
 // accessLine is a line of the combined format of web servers, and what begins like it.
-var accessLine = regexp.MustCompile(`^\S+ \S+ .{1,200}?\[([^\]]{10,40})\] "[A-Z]+ [^"]*" \d{3} `)
+var accessLine = pattern.New(`^\S+ \S+ .{1,200}?\[([^\]]{10,40})\] "[A-Z]+ [^"]*" \d{3} `)
 
 // readAccessLog reads the times of the lines of a web server's log.
 func readAccessLog(l *load) error {

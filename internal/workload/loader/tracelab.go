@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"time"
 
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/recipe"
@@ -230,7 +230,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // unsafeName is what a trace's id does not have; longestName is its length.
-var unsafeName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var unsafeName = pattern.New(`[^A-Za-z0-9._-]+`)
 
 const longestName = 150
 

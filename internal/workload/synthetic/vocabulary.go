@@ -1,10 +1,10 @@
 package synthetic
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/workload/tokenizer"
 )
 
@@ -27,4 +27,4 @@ func NewVocabulary(tok tokenizer.Tokenizer, special bool) *Source {
 }
 
 // specialText is how vocabularies write special tokens; a tokenizer does not list them.
-var specialText = regexp.MustCompile(`^(<\|.*\|>|</?[a-z_0-9]+>|\[(PAD|UNK|CLS|SEP|MASK|BOS|EOS|INST|/INST)\])$`)
+var specialText = pattern.New(`^(<\|.*\|>|</?[a-z_0-9]+>|\[(PAD|UNK|CLS|SEP|MASK|BOS|EOS|INST|/INST)\])$`)

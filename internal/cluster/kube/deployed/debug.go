@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/pattern"
 	"aiperf/internal/cluster/kube/client"
 )
 
@@ -38,9 +38,9 @@ const (
 )
 
 var (
-	errorLine = regexp.MustCompile(`(?i)\b(error|fatal|panic|failed|refused|denied)\b`)
+	errorLine = pattern.New(`(?i)\b(error|fatal|panic|failed|refused|denied)\b`)
 	// harmless are words that are in every report of a run.
-	harmless = regexp.MustCompile(`\b0 failed\b`)
+	harmless = pattern.New(`\b0 failed\b`)
 )
 
 // looksWrong reports whether a line of a log looks like an error. Rows of tables, with figures in several columns, do not.

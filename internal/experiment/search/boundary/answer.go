@@ -21,6 +21,9 @@ type Answer struct {
 	Saturated bool
 	// Sureness is the probability that Binding, or saturation, is what limits the load.
 	Sureness float64
+	// Met is the largest load up to Estimate of which most probes met all filters, Missed the smallest above Met of which
+	// half or more missed one; NaN if there is none. Nothing is assumed of them: they were measured.
+	Met, Missed float64
 	// Pass is the largest load that is sure to hold, Fail the smallest one that is sure not to; NaN if there is none.
 	Pass, Fail float64
 	// Probes and Seconds are the cost so far; Limited are the probes that the client limited.
@@ -172,7 +175,48 @@ func (c *Capacity) Answer() Answer {
 	}
 	c.widen(&a)
 	c.doubt(&a)
+	c.measured(&a)
 	return a
+}
+
+// roundingError is by how much a load that is probed may lie above the estimate, as loads have four digits.
+const roundingError = 5e-4
+
+// unmeasured returns the load that is to be probed before the search ends, so that its answer is one that was measured:
+// the estimate, or where that did not hold, the lower end of its interval. ok is false where one within the interval
+// holds, or both were tried.
+func (c *Capacity) unmeasured(a *Answer) (load float64, ok bool) {
+	if a.Met >= a.Low || math.IsNaN(a.Estimate) {
+		return 0, false
+	}
+	for _, at := range []float64{a.Estimate, a.Low} {
+		if load = c.round(at); at >= c.dim.Lo && c.count(load) == 0 {
+			return load, true
+		}
+	}
+	return 0, false
+}
+
+// measured finds what was measured on both sides of the estimate.
+func (c *Capacity) measured(a *Answer) {
+	a.Met, a.Missed = math.NaN(), math.NaN()
+	us, at := c.reached()
+	for i := range us {
+		met := 0
+		for k := range at[i] {
+			if p := &at[i][k]; p.worst() <= 0 {
+				met++
+			}
+		}
+		switch load := at[i][0].load; {
+		case 2*met > len(at[i]):
+			if load <= a.Estimate*(1+roundingError) {
+				a.Met, a.Missed = load, math.NaN()
+			}
+		case math.IsNaN(a.Missed):
+			a.Missed = load
+		}
+	}
 }
 
 // doubt bounds the sureness where probes of a load within the interval, or next to it, contradict each other, also where

@@ -80,6 +80,9 @@ type Capacity struct {
 	// next is the load of the next probe, asked reports that it was given out.
 	next  float64
 	asked bool
+	// confirming is the load that only has to be measured for the search to end, if confirms.
+	confirming float64
+	confirms   bool
 	// posterior is the fit after the last probe.
 	posterior posterior
 	// contradicted reports that the last probe contradicts earlier ones.

@@ -31,6 +31,8 @@ func (c *Capacity) decide() {
 		c.reason = CapacityBudget
 	case len(c.probes) >= c.options.MaxProbes:
 		c.reason = CapacityMaxProbes
+	case c.confirms:
+		c.next = c.confirming
 	default:
 		c.next = c.unsettled(c.round(math.Exp(c.choose())))
 	}

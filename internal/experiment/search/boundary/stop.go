@@ -26,6 +26,7 @@ func (c *Capacity) count(load float64) (n int) {
 // ended sets the reason if the answer is known. The cases without an upper or a lower end of the bracket come first:
 // the width of an interval says nothing while nothing limits it on one side.
 func (c *Capacity) ended() bool {
+	c.confirms = false
 	post := &c.posterior
 	lo, hi := math.Log(c.dim.Lo), math.Log(c.dim.Hi)
 	switch {
@@ -48,7 +49,9 @@ func (c *Capacity) ended() bool {
 		a := c.Answer()
 		if c.narrow(&a) && !math.IsNaN(post.pass) && !math.IsNaN(post.fail) &&
 			!c.failUncorroborated() && c.passCorroborated() {
-			c.reason = CapacityPrecision
+			if c.confirming, c.confirms = c.unmeasured(&a); !c.confirms {
+				c.reason = CapacityPrecision
+			}
 		}
 	}
 	return c.reason != ""

@@ -14,6 +14,7 @@ func RenderCapacity(w io.Writer, c *answer.Capacity, o Options) error {
 	p.blank(2)
 	p.line(span{product + " | Capacity", title})
 	p.field("Answer", c.Headline(), outcomeStyle(c.Outcome))
+	p.field("Measured", c.Measured(), plain)
 	p.field("Limits", limitTexts(c.Limits), plain)
 	p.field("Bound first", c.Bound(), plain)
 	if c.Why != nil {

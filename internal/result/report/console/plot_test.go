@@ -39,6 +39,7 @@ func capacity() *answer.Capacity {
 	curve := batchServer(1, 2, 4, 8, 16, 32, 64, 128, 176, 184, 208, 256)
 	return &answer.Capacity{
 		Outcome: answer.Found, Load: curve.Load, Lo: 1, Hi: 1000, Value: 192, Low: 184, High: 199, Level: 0.95,
+		Estimate: 195, Within: 192, Beyond: 208,
 		Rate: answer.Figure{Mean: 12.43, Low: 11.9, High: 12.9},
 		Limits: []answer.Limit{
 			{Metric: "time_to_first_token", Stat: "p99", Op: "lt", Threshold: 300, Unit: "ms", Passing: &passing,

@@ -278,6 +278,7 @@ func limitTexts(limits []answer.Limit) string {
 // capacityRows appends how much load a server takes, the answer first.
 func (p *page) capacityRows(c *answer.Capacity) {
 	p.row("answer", []span{{safe(c.Headline()), outcomeStyle(c.Outcome)}})
+	p.row("measured", only(c.Measured()))
 	p.row("limits", only(limitTexts(c.Limits)))
 	p.row("bound first", only(c.Bound()))
 	p.row("recommended", only(c.Curve.Point(c.Curve.Recommended)))

@@ -225,6 +225,7 @@ func newAnswerView(c *answer.Capacity) *answerView {
 			v.Rows = append(v.Rows, row{Name: name, Value: value})
 		}
 	}
+	add("Measured", c.Measured())
 	add("Bound first", c.Bound())
 	if c.Why != nil {
 		add("Why", c.Why.Title+": "+c.Why.Text)

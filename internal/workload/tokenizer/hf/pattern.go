@@ -87,6 +87,3 @@ func runs(set func(rune) bool) pattern {
 		}
 	}
 }
-
-// gpt2 is the splitter of the ByteLevel pre-tokenizer.
-var gpt2 = tokenizer.NamedSplit(tokenizer.SplitGPT2)

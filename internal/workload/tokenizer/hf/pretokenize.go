@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"aiperf/internal/workload/tokenizer"
 )
 
 // step is a pre-tokenizer: it yields the pieces of text. lead is how many of its bytes stem from the
@@ -57,7 +59,7 @@ func byteLevelSteps(s *spec) (steps []step) {
 		})
 	}
 	if or(s.UseRegex, true) {
-		steps = append(steps, splitter(scan(gpt2), "Isolated", false))
+		steps = append(steps, splitter(scan(tokenizer.NamedSplit(tokenizer.SplitGPT2)), "Isolated", false))
 	}
 	return steps
 }

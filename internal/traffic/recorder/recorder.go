@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httputil"
 	"net/url"
 	"strings"
 	"sync"
@@ -65,9 +64,9 @@ const (
 
 // Recorder passes requests on and notes them. It is an [http.Handler].
 type Recorder struct {
-	o     Options
-	proxy *httputil.ReverseProxy
-	start time.Time
+	o         Options
+	forwarder *forwarder
+	start     time.Time
 
 	queue   chan *exchange
 	workers sync.WaitGroup
@@ -104,33 +103,12 @@ func New(o Options) (*Recorder, error) {
 		transport.Protocols.SetUnencryptedHTTP2(true)
 		transport.Protocols.SetHTTP2(true)
 	}
-	r.proxy = &httputil.ReverseProxy{
-		Rewrite:        r.rewrite,
-		Transport:      transport,
-		FlushInterval:  -1,
-		BufferPool:     new(buffers),
-		ModifyResponse: r.answered,
-		ErrorHandler:   r.failed,
-		ErrorLog:       quiet,
-	}
+	r.forwarder = newForwarder(o.Upstream, transport, r.failed)
 	for range max(1, o.Workers) {
 		r.workers.Go(r.work)
 	}
 	return r, nil
 }
-
-// rewrite addresses the server and leaves everything else as it came.
-func (r *Recorder) rewrite(p *httputil.ProxyRequest) {
-	p.SetURL(r.o.Upstream)
-	p.Out.Host = r.o.Upstream.Host
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
-		if values, ok := p.In.Header[name]; ok {
-			p.Out.Header[name] = values
-		}
-	}
-}
-
-type exchangeKey struct{}
 
 // ServeHTTP passes a request on.
 func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -138,45 +116,27 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	defer r.open.Done()
 	r.counts.requests.Add(1)
 	x := &exchange{of: r, at: time.Now(), path: req.URL.Path, header: req.Header, encoding: req.Header.Get("Content-Encoding")}
-	if req.Body != nil && req.Body != http.NoBody {
-		req.Body = &requestBody{ReadCloser: req.Body, x: x}
-		x.work = true
-	}
+	x.work = req.Body != nil && req.Body != http.NoBody
 	r.counts.inFlight.Add(1)
 	defer func() {
 		r.counts.inFlight.Add(-1)
 		x.mu.Lock()
 		x.ended, x.end = true, time.Since(x.at)
 		x.mu.Unlock()
-		x.cancelled = req.Context().Err() != nil && !x.whole // a client may close its connection on the last byte
+		x.cancelled = (x.left || req.Context().Err() != nil) && !x.whole // a client may close its connection on the last byte
 		r.submit(x)
 		// A reply that breaks off must break off for the client, too: the panic by which net/http does so goes on.
 	}()
-	r.proxy.ServeHTTP(w, req.WithContext(context.WithValue(req.Context(), exchangeKey{}, x)))
-}
-
-// answered notes the head of a reply and has its body noted as it passes.
-func (r *Recorder) answered(resp *http.Response) error {
-	x := resp.Request.Context().Value(exchangeKey{}).(*exchange)
-	x.status, x.contentType = resp.StatusCode, resp.Header.Get("Content-Type")
-	x.replyEncoding = resp.Header.Get("Content-Encoding")
-	if resp.StatusCode != http.StatusSwitchingProtocols { // that body is a connection
-		resp.Body = &replyBody{ReadCloser: resp.Body, x: x}
-	}
-	return nil
+	r.forwarder.forward(w, req, x)
 }
 
 // failed answers a client whose request did not reach the server.
 func (r *Recorder) failed(w http.ResponseWriter, req *http.Request, err error) {
-	x := req.Context().Value(exchangeKey{}).(*exchange)
 	if req.Context().Err() != nil {
 		return
 	}
-	x.unreached = true
 	r.once(&r.counts.saidUnreached, fmt.Sprintf("%s does not answer: %v", r.o.Upstream.Redacted(), err))
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(http.StatusBadGateway)
-	fmt.Fprintf(w, "aiperf record: the server does not answer: %v\n", err)
+	unreached(w, err)
 }
 
 func (r *Recorder) once(said *atomic.Bool, text string) {
@@ -223,18 +183,6 @@ func (r *Recorder) Close(ctx context.Context) error {
 	}
 	return errors.Join(cut, r.rows.close())
 }
-
-// buffers are what [httputil.ReverseProxy] copies with.
-type buffers struct{ pool sync.Pool }
-
-func (b *buffers) Get() []byte {
-	if p, ok := b.pool.Get().(*[32 << 10]byte); ok {
-		return p[:]
-	}
-	return new([32 << 10]byte)[:]
-}
-
-func (b *buffers) Put(p []byte) { b.pool.Put((*[32 << 10]byte)(p)) }
 
 // Snapshot is what a recorder has counted so far.
 type Snapshot struct {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"aiperf/internal/traffic/row"
 )
 
 var quiet = log.New(io.Discard, "", 0)
@@ -27,7 +29,7 @@ type exchange struct {
 	contentType          string
 	replyEncoding        string
 	reply                []byte
-	reads                []read
+	reads                []row.Read
 	end                  time.Duration
 	cancelled, unreached bool
 	left                 bool  // the client left before its request was there
@@ -38,10 +40,19 @@ type exchange struct {
 	work                 bool // it has a body
 }
 
-// read is a piece of the reply: where it ends, and when it was read.
-type read struct {
-	end int
-	at  time.Duration
+// outcome says how it ended, as far as the connection tells.
+func (x *exchange) outcome() string {
+	switch {
+	case x.unreached:
+		return "unreached"
+	case x.cancelled:
+		return "cancelled"
+	case x.broken != nil:
+		return "broken"
+	case x.status < 200 || x.status > 299:
+		return "error"
+	}
+	return "ok"
 }
 
 // keep appends bytes if neither the exchange nor all of them together hold too many.
@@ -80,9 +91,9 @@ func (x *exchange) take(body []byte) {
 func (x *exchange) read(p []byte, err error) {
 	if len(p) > 0 && !x.replyCut {
 		var ok bool
-		x.reply, ok = x.keep(x.reply, p, maxReply)
+		x.reply, ok = x.keep(x.reply, p, row.MaxBody)
 		x.replyCut = !ok
-		x.reads = append(x.reads, read{len(x.reply), time.Since(x.at)})
+		x.reads = append(x.reads, row.Read{End: len(x.reply), At: time.Since(x.at)})
 	}
 	switch {
 	case err == io.EOF:
@@ -116,7 +127,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	defer x.mu.Unlock()
 	if n > 0 && !x.ended && !x.requestCut {
 		var ok bool
-		x.request, ok = x.keep(x.request, p[:n], maxRequest)
+		x.request, ok = x.keep(x.request, p[:n], row.MaxBody)
 		x.requestCut = !ok
 	}
 	return n, err

@@ -317,3 +317,6 @@ func unreached(w http.ResponseWriter, err error) {
 	w.WriteHeader(http.StatusBadGateway)
 	fmt.Fprintf(w, "aiperf record: the server does not answer: %v\n", err)
 }
+
+// isEvents reports whether a reply is a stream of events.
+func isEvents(contentType string) bool { return strings.HasPrefix(contentType, "text/event-stream") }

@@ -17,11 +17,12 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"aiperf/internal/traffic/files"
+	"aiperf/internal/traffic/row"
 	"aiperf/internal/workload/recording"
 	"aiperf/internal/workload/tokenizer"
 )
@@ -56,10 +57,8 @@ type Options struct {
 
 // The bounds of what is kept in memory.
 const (
-	queueLength = 4096     // exchanges that wait for their rows
-	maxRequest  = 32 << 20 // bytes of a request that are looked at
-	maxReply    = 32 << 20 // bytes of a reply
-	maxHeld     = 1 << 30  // bytes of all exchanges
+	queueLength = 4096    // exchanges that wait for their rows
+	maxHeld     = 1 << 30 // bytes of all exchanges
 )
 
 // Recorder passes requests on and notes them. It is an [http.Handler].
@@ -74,19 +73,23 @@ type Recorder struct {
 	closed  atomic.Bool
 	open    sync.WaitGroup
 
-	rows     *rows
-	sessions *sessions
-	counts   counts
+	files  *files.Writer
+	memory *row.Memory
+	counts counts
 }
 
 // New opens the files and starts what makes rows.
 func New(o Options) (*Recorder, error) {
-	r := &Recorder{o: o, start: time.Now(), queue: make(chan *exchange, queueLength), sessions: newSessions(o.Salt)}
+	r := &Recorder{o: o, start: time.Now(), queue: make(chan *exchange, queueLength)}
 	if r.o.Warn == nil {
 		r.o.Warn = func(string) {}
 	}
+	r.memory = row.NewMemory(row.Options{Start: r.start, Keep: o.Keep, Tokenizer: o.Tokenizer, BlockSize: o.BlockSize,
+		Salt: o.Salt})
 	var err error
-	if r.rows, err = openRows(&r.o, r.start); err != nil {
+	if r.files, err = files.Create(files.Options{Folder: o.Folder, Keep: o.Keep, Tokenizer: o.Tokenizer.Name(),
+		BlockSize: o.BlockSize, Start: r.start, MaxBytes: o.MaxBytes, TotalBytes: o.TotalBytes, Warn: r.o.Warn,
+		Meanwhile: "requests are passed on, their rows are lost"}); err != nil {
 		return nil, err
 	}
 	transport := &http.Transport{
@@ -160,11 +163,26 @@ func (r *Recorder) submit(x *exchange) {
 }
 
 func (r *Recorder) work() {
-	maker := newMaker(r)
+	maker := r.memory.Maker()
 	for x := range r.queue {
-		maker.note(x)
+		r.note(maker, x)
 		x.forget()
 	}
+}
+
+// note makes the row of an exchange and has it written.
+func (r *Recorder) note(maker *row.Maker, x *exchange) {
+	made, shared := maker.Make(&row.Exchange{At: x.at, Took: x.end, Path: x.path, Session: r.o.nameOf(x.header),
+		Request: x.request, Encoding: x.encoding, RequestCut: x.requestCut, Reply: x.reply, ReplyEncoding: x.replyEncoding,
+		ReplyCut: x.replyCut, Status: x.status, ContentType: x.contentType, Reads: x.reads, Outcome: x.outcome()})
+	c := &r.counts
+	c.inputTokens.Add(int64(made.InputLength))
+	c.outputTokens.Add(int64(made.OutputLength))
+	c.shared.Add(int64(shared))
+	if made.Outcome != "ok" {
+		c.failed.Add(1)
+	}
+	r.files.Add(made)
 }
 
 // Close waits until the requests that are under way have ended, or ctx has, and writes what is left.
@@ -181,7 +199,7 @@ func (r *Recorder) Close(ctx context.Context) error {
 		close(r.queue)
 		r.workers.Wait()
 	}
-	return errors.Join(cut, r.rows.close())
+	return errors.Join(cut, r.files.Close())
 }
 
 // Snapshot is what a recorder has counted so far.
@@ -203,13 +221,23 @@ type counts struct {
 // Snapshot returns what has been counted.
 func (r *Recorder) Snapshot() Snapshot {
 	c := &r.counts
-	return Snapshot{Requests: c.requests.Load(), InFlight: c.inFlight.Load(), Rows: r.rows.count.Load(),
-		Lost: c.lost.Load() + r.rows.lost(), Failed: c.failed.Load(), InputTokens: c.inputTokens.Load(),
-		OutputTokens: c.outputTokens.Load(), SharedTokens: c.shared.Load(), Full: r.rows.full.Load()}
+	rows, lost := r.files.Counts()
+	return Snapshot{Requests: c.requests.Load(), InFlight: c.inFlight.Load(), Rows: rows, Lost: c.lost.Load() + lost, Failed: c.failed.Load(), InputTokens: c.inputTokens.Load(),
+		OutputTokens: c.outputTokens.Load(), SharedTokens: c.shared.Load(), Full: r.files.Full()}
 }
 
 // Since is how long the recorder has been there.
 func (r *Recorder) Since() time.Duration { return time.Since(r.start) }
 
-// isEvents reports whether a reply is a stream of events.
-func isEvents(contentType string) bool { return strings.HasPrefix(contentType, "text/event-stream") }
+// nameOf is what tells the session of a request where the user said what does; "" = nothing does.
+func (o *Options) nameOf(h http.Header) string {
+	if o.SessionHeader != "" {
+		return h.Get(o.SessionHeader)
+	}
+	if o.SessionCookie != "" {
+		if c, err := (&http.Request{Header: h}).Cookie(o.SessionCookie); err == nil {
+			return c.Value
+		}
+	}
+	return ""
+}

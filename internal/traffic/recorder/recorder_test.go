@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -38,9 +39,19 @@ type proxy struct {
 
 func record(t *testing.T, server http.HandlerFunc, change func(*recorder.Options)) *proxy {
 	t.Helper()
+	return before(t, serve(t, server).String(), change)
+}
+
+// serve is the address of a server.
+func serve(t *testing.T, server http.HandlerFunc) *url.URL {
+	t.Helper()
 	upstream := httptest.NewServer(server)
 	t.Cleanup(upstream.Close)
-	return before(t, upstream.URL, change)
+	u, err := url.Parse(upstream.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
 }
 
 func before(t *testing.T, address string, change func(*recorder.Options)) *proxy {
@@ -263,9 +274,15 @@ func TestAHeaderOrACookieTellsSessions(t *testing.T) {
 // noneOf reads the files of a folder: none has one of the texts.
 func noneOf(t *testing.T, dir string, texts ...string) {
 	t.Helper()
-	files, _ := filepath.Glob(filepath.Join(dir, "*"))
-	if len(files) == 0 {
-		t.Error("there are no files")
+	var files []string
+	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err != nil || len(files) == 0 {
+		t.Error("there are no files", err)
 	}
 	for _, name := range files {
 		b, err := os.ReadFile(name)

@@ -14,6 +14,8 @@ const Version = 1
 const (
 	TrafficName  = "traffic.jsonl"
 	MooncakeName = "mooncake_trace.jsonl"
+	// WekaName is a folder with a file for each session, as readers of that format want it.
+	WekaName = "weka_trace"
 )
 
 // PartName is the name of a part of a file: the first has the plain name.

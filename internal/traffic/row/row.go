@@ -1,4 +1,8 @@
-package recorder
+// Package row describes requests in the rows of a recording: lengths in tokens, ids of the blocks of prompts, sessions,
+// sampling and outcomes, and no word of a text unless it is told to keep them.
+//
+// A [Memory] is what the rows of one recording have in common. Each goroutine that makes rows has a [Maker] of its own.
+package row
 
 import (
 	"bytes"
@@ -19,52 +23,89 @@ import (
 	"aiperf/internal/wire/client/sse"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/recording"
+	"aiperf/internal/workload/tokenizer"
 )
 
-// maker makes rows. Each worker has one.
-type maker struct {
-	*Recorder
+// Options say how requests are described.
+type Options struct {
+	// Start is the instant 0 of the recording.
+	Start time.Time
+	Keep  recording.Keep
+	// Tokenizer counts and cuts prompts and replies.
+	Tokenizer tokenizer.Tokenizer
+	// BlockSize is the number of tokens of a block.
+	BlockSize int
+	// Salt is the key of all hashes. It is written nowhere.
+	Salt []byte
+}
+
+// MaxBody is the most bytes of a request or a reply that are read.
+const MaxBody = 32 << 20
+
+// Exchange is a request and what came of it, as far as it is known.
+type Exchange struct {
+	// At is when the request came.
+	At time.Time
+	// Took is the time to the end of the reply.
+	Took time.Duration
+	// Path is that of the URL; Endpoint is the endpoint type where the path is not known.
+	Path, Endpoint string
+	// Session tells sessions apart; "" = the chain of messages does.
+	Session string
+	// Request is the body, encoded as Encoding says; Reply that of the reply.
+	Request, Reply          []byte
+	Encoding, ReplyEncoding string
+	Status                  int
+	ContentType             string
+	// Reads are the pieces in which the reply came; nil = at once, at the end.
+	Reads   []Read
+	Outcome string
+	// RequestCut and ReplyCut say that the end is not there.
+	RequestCut, ReplyCut bool
+}
+
+// Read is a piece of a reply: where it ends, and how long after the request it was read.
+type Read struct {
+	End int
+	At  time.Duration
+}
+
+// Maker makes rows; one goroutine uses it.
+type Maker struct {
+	*Memory
 	endpoints map[string]endpoint.Endpoint
 	scanner   sse.Scanner
 	tokens    []int
 }
 
-func newMaker(r *Recorder) *maker {
-	return &maker{Recorder: r, endpoints: map[string]endpoint.Endpoint{}}
+// Maker returns a new maker.
+func (m *Memory) Maker() *Maker { return &Maker{Memory: m, endpoints: map[string]endpoint.Endpoint{}} }
+
+// Make describes an exchange and finds its session. shared is the number of tokens of the prompt that stand in blocks
+// which had been seen, with all before them.
+func (m *Maker) Make(x *Exchange) (row *recording.Row, shared int) {
+	row, thread := m.Describe(x)
+	return row, m.Place(row, thread, x.At, x.At.Add(x.Took))
 }
 
-// note makes the row of an exchange and has it written.
-func (m *maker) note(x *exchange) {
-	row := m.row(x)
-	c := &m.counts
-	c.inputTokens.Add(int64(row.InputLength))
-	c.outputTokens.Add(int64(row.OutputLength))
-	if row.Outcome != "ok" {
-		c.failed.Add(1)
-	}
-	m.rows.add(row)
-}
-
-func (m *maker) row(x *exchange) *recording.Row {
-	row := &recording.Row{TimestampMS: ms(x.at.Sub(m.start)), Status: x.status, LatencyMS: ms(x.end), Outcome: outcomeOf(x)}
-	body, why := decoded(x.encoding, x.request)
-	row.Lacks(x.requestCut, "request too long")
+// Describe makes the row of an exchange but for its session, which [Memory.Place] finds by the thread.
+func (m *Maker) Describe(x *Exchange) (*recording.Row, Thread) {
+	row := &recording.Row{TimestampMS: ms(x.At.Sub(m.o.Start)), Status: x.Status, LatencyMS: ms(x.Took),
+		Outcome: x.Outcome}
+	body, why := decoded(x.Encoding, x.Request)
+	row.Lacks(x.RequestCut, "request too long")
 	row.Lacks(why != "", "request "+why)
 	if len(body) == 0 || body[0] != '{' || !jsonscan.Valid(body) {
 		row.Lacks(true, "request is no JSON object")
 		body = nil
 	}
-	x.request = body
-	row.Endpoint = typeOf(x.path, body)
+	if row.Endpoint = x.Endpoint; row.Endpoint == "" {
+		row.Endpoint = typeOf(x.Path, body)
+	}
 	m.read(row, body)
 	m.prompt(row, body)
-	p := m.sessions.of(x, m.o.nameOf(x.header), x.at, x.at.Add(x.end))
-	row.SessionID, row.Turn = p.id, p.turn
-	if p.think >= 0 {
-		row.ThinkMS = pointer(ms(p.think))
-	}
-	text, why := decoded(x.replyEncoding, x.reply)
-	row.Lacks(x.replyCut, "reply too long")
+	text, why := decoded(x.ReplyEncoding, x.Reply)
+	row.Lacks(x.ReplyCut, "reply too long")
 	row.Lacks(why != "", "reply "+why)
 	if why == "" && row.Endpoint != other {
 		m.reply(row, x, text)
@@ -72,26 +113,12 @@ func (m *maker) row(x *exchange) *recording.Row {
 	if m.o.Keep == recording.KeepText {
 		row.Request = body
 	}
-	return row
+	return row, m.thread(x.Session, body)
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func pointer[T any](v T) *T { return &v }
-
-func outcomeOf(x *exchange) string {
-	switch {
-	case x.unreached:
-		return "unreached"
-	case x.cancelled:
-		return "cancelled"
-	case x.broken != nil:
-		return "broken"
-	case x.status < 200 || x.status > 299:
-		return "error"
-	}
-	return "ok"
-}
 
 // other is the type of requests whose path is that of no endpoint type.
 const other = "other"
@@ -118,7 +145,7 @@ var sampling = []string{"temperature", "top_p", "top_k", "min_p", "n", "best_of"
 	"ignore_eos", "logprobs", "top_logprobs", "parallel_tool_calls", "seed"}
 
 // read notes what a request says of itself. Of its members only numbers and truth values are written.
-func (m *maker) read(row *recording.Row, body []byte) {
+func (m *Maker) read(row *recording.Row, body []byte) {
 	for _, object := range [][]byte{body, jsonscan.Find(body, "parameters"), jsonscan.Find(body, "sampling_params")} {
 		for member := range jsonscan.Members(object) {
 			name := string(member.Key)
@@ -166,7 +193,7 @@ func afterTools(body []byte) bool {
 }
 
 // prompt counts the tokens of a request and names their blocks.
-func (m *maker) prompt(row *recording.Row, body []byte) {
+func (m *Maker) prompt(row *recording.Row, body []byte) {
 	if body == nil {
 		return
 	}
@@ -177,14 +204,12 @@ func (m *maker) prompt(row *recording.Row, body []byte) {
 	m.tokens = m.o.Tokenizer.Encode(m.tokens, text)
 	row.InputLength = len(m.tokens)
 	if m.o.Keep != recording.KeepLengths && len(m.tokens) > 0 {
-		var shared int
-		row.HashIDs, shared = m.rows.blocks.hash(nil, m.tokens)
-		m.counts.shared.Add(int64(shared))
+		row.HashIDs = m.blocks.hash(nil, m.tokens)
 	}
 }
 
 // reply notes what came back.
-func (m *maker) reply(row *recording.Row, x *exchange, body []byte) {
+func (m *Maker) reply(row *recording.Row, x *Exchange, body []byte) {
 	e := m.endpoints[row.Endpoint]
 	if e == nil {
 		var err error
@@ -197,10 +222,10 @@ func (m *maker) reply(row *recording.Row, x *exchange, body []byte) {
 	d := e.NewDecoder()
 	defer d.Release()
 	switch {
-	case isEvents(x.contentType):
+	case IsEvents(x.ContentType):
 		m.events(x, body, d)
 	case len(body) > 0:
-		d.Body(x.contentType, false, body, int64(x.end))
+		d.Body(x.ContentType, false, body, int64(x.Took))
 	}
 	reply := d.Reply()
 	if row.Outcome == "cancelled" && reply.Ending != "" {
@@ -222,7 +247,7 @@ func (m *maker) reply(row *recording.Row, x *exchange, body []byte) {
 	}
 	row.StopReason = reasonOf(reply.Ending)
 	row.ToolCalls = toolCalls(reply.AppendAssistant(nil))
-	if isEvents(x.contentType) && len(reply.ContentNS) > 0 {
+	if IsEvents(x.ContentType) && len(reply.ContentNS) > 0 {
 		row.TTFTMS = pointer(ms(time.Duration(reply.ContentNS[0])))
 	}
 	if m.o.Keep == recording.KeepText {
@@ -231,20 +256,20 @@ func (m *maker) reply(row *recording.Row, x *exchange, body []byte) {
 }
 
 // events feeds a stream of events as it was read. A stream that was compressed comes at its end: its times are unknown.
-func (m *maker) events(x *exchange, body []byte, d endpoint.Decoder) {
+func (m *Maker) events(x *Exchange, body []byte, d endpoint.Decoder) {
 	m.scanner = sse.Scanner{}
-	reads := x.reads
-	if x.replyEncoding != "" {
-		reads = []read{{len(body), x.end}}
+	reads := x.Reads
+	if x.ReplyEncoding != "" || reads == nil {
+		reads = []Read{{len(body), x.Took}}
 	}
 	from := 0
 	for _, r := range reads {
-		end := min(r.end, len(body))
+		end := min(r.End, len(body))
 		copy(m.scanner.Space(end-from), body[from:end])
 		m.scanner.Filled(end - from)
 		from = end
 		for e := m.scanner.Next(); e != nil; e = m.scanner.Next() {
-			d.Event(e.Name, e.Data, int64(r.at))
+			d.Event(e.Name, e.Data, int64(r.At))
 		}
 	}
 }
@@ -296,7 +321,8 @@ func decoded(encoding string, b []byte) (text []byte, why string) {
 		in = flate.NewReader(bytes.NewReader(b))
 	case "zstd":
 		var z *zstd.Decoder
-		if z, err = zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxReply)); err == nil {
+		if z, err = zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxMemory(MaxBody)); err == nil {
 			defer z.Close()
 			in = z
 		}
@@ -304,10 +330,13 @@ func decoded(encoding string, b []byte) (text []byte, why string) {
 		return nil, "encoded in another way"
 	}
 	if err == nil {
-		text, err = io.ReadAll(io.LimitReader(in, maxReply))
+		text, err = io.ReadAll(io.LimitReader(in, MaxBody))
 	}
 	if err != nil && len(text) == 0 {
 		return nil, fmt.Sprintf("could not be unpacked (%s)", encoding)
 	}
 	return text, ""
 }
+
+// IsEvents reports whether a reply is a stream of events.
+func IsEvents(contentType string) bool { return strings.HasPrefix(contentType, "text/event-stream") }

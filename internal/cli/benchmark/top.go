@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/base/scalar"
 	safe "aiperf/internal/base/terminal"
 	"aiperf/internal/cli/command"
+	"aiperf/internal/cli/show"
 	"aiperf/internal/config"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/config/resolve"
@@ -108,7 +109,7 @@ func runTop(e *command.Env, args []string) error {
 		return err
 	}
 	t := e.Terminal
-	if note := lacks(t); note == "" && !o.once {
+	if note := show.Lacks(t); note == "" && !o.once {
 		return topScreen(ctx, e, release, &o, cfg)
 	}
 	m, err := collect.NewMonitor(watching(&o, cfg, slog.New(slog.DiscardHandler)))
@@ -271,7 +272,7 @@ func topScreen(ctx context.Context, e *command.Env, stop func(), o *topOptions, 
 	}
 	screen := dashboard.New(options)
 	out := t.Out
-	hold(t, screen)
+	show.Hold(t, screen)
 	log := runlog.New(runlog.Options{Level: slog.LevelInfo, Console: screen.LogWriter(t.StyledErr, !t.ErrTTY),
 		Redactor: cfg.Redactor()})
 	defer log.Close()

@@ -14,6 +14,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -76,6 +77,7 @@ type Recorder struct {
 	files  *files.Writer
 	memory *row.Memory
 	counts counts
+	tally  tally
 }
 
 // New opens the files and starts what makes rows.
@@ -182,6 +184,7 @@ func (r *Recorder) note(maker *row.Maker, x *exchange) {
 	if made.Outcome != "ok" {
 		c.failed.Add(1)
 	}
+	r.tally.add(made)
 	r.files.Add(made)
 }
 
@@ -210,6 +213,12 @@ type Snapshot struct {
 	SharedTokens int64
 	// Full: the files have their size.
 	Full bool
+	// Sessions is the number of those that have begun, Turns that of the requests in them.
+	Sessions, Turns int64
+	// Prompts are the lengths of all prompts, Replies those of the replies that ended well.
+	Prompts, Replies Lengths
+	// Endpoints and Models are how many requests each had.
+	Endpoints, Models map[string]int64
 }
 
 type counts struct {
@@ -222,7 +231,11 @@ type counts struct {
 func (r *Recorder) Snapshot() Snapshot {
 	c := &r.counts
 	rows, lost := r.files.Counts()
-	return Snapshot{Requests: c.requests.Load(), InFlight: c.inFlight.Load(), Rows: rows, Lost: c.lost.Load() + lost, Failed: c.failed.Load(), InputTokens: c.inputTokens.Load(),
+	t := &r.tally
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return Snapshot{Sessions: t.sessions, Turns: t.turns, Prompts: t.prompts, Replies: t.replies,
+		Endpoints: maps.Clone(t.endpoints), Models: maps.Clone(t.models), Requests: c.requests.Load(), InFlight: c.inFlight.Load(), Rows: rows, Lost: c.lost.Load() + lost, Failed: c.failed.Load(), InputTokens: c.inputTokens.Load(),
 		OutputTokens: c.outputTokens.Load(), SharedTokens: c.shared.Load(), Full: r.files.Full()}
 }
 

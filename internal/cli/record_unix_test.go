@@ -87,7 +87,9 @@ func TestTheDefaultFolderOfARecordingHasANumberWhereItIsInUse(t *testing.T) {
 	dir := t.TempDir()
 	var running []*program
 	for _, folder := range []string{"recording", "recording-2", "recording-3"} {
-		p := startCommand(t, dir, exec.Command("aiperf", "record", "--upstream", "http://127.0.0.1:1", "--listen", "127.0.0.1:0"))
+		cmd := exec.Command("aiperf", "record", "--upstream", "http://127.0.0.1:1", "--listen", "127.0.0.1:0")
+		cmd.Dir = dir
+		p := startCommand(t, dir, cmd)
 		p.waitFor("Recording: clients use ")
 		running = append(running, p)
 		if _, err := os.Stat(filepath.Join(dir, folder)); err != nil {

@@ -43,8 +43,10 @@ fixed=$(cat "$work/fixed.log")
 recorder fixed "$fixed"
 "$python" check.py bytes "$fixed" "$url"
 stop
-mock_server "$work/tls.log" --fast --tls-make "$work/upstream.pem"
-recorder tls "${url/127.0.0.1/localhost}" --upstream-ca "$work/upstream.pem" --tls-cert "$work/cert.pem" --tls-key "$work/key.pem"
+start "$work/tls.log" "$cache/aiperf" mock-server --port 0 --fast --tls-make "$work/upstream.pem"
+wait_for grep -q 'listening on https://' "$work/tls.log"
+secure=$(sed -n 's/.*listening on https:..127.0.0.1/https:\/\/localhost/p' "$work/tls.log")
+recorder tls "$secure" --upstream-ca "$work/upstream.pem" --tls-cert "$work/cert.pem" --tls-key "$work/key.pem"
 for version in --http1.1 --http2; do
     curl -sS $version --cacert "$work/cert.pem" -w '\n%{http_version}\n' -H 'Content-Type: application/json' \
         -d '{"model":"m","max_tokens":3,"messages":[{"role":"user","content":"Hello there"}]}' \

@@ -21,6 +21,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// warmUp are the requests before those that count.
+const warmUp = 100
+
 // round is how long requests take one path before they take the next.
 const round = 500 * time.Millisecond
 
@@ -35,6 +38,7 @@ type path struct {
 	// p50s and p99s are those of each round.
 	p50s, p99s []time.Duration
 	sent       int
+	before     time.Duration // processor time before the first round
 }
 
 // added compares the paths.
@@ -66,10 +70,13 @@ func (b *bench) added() error {
 		paths = append(paths, &path{name: yardstick, host: p.url, process: p})
 	}
 	for _, p := range paths { // connections are made, code is in memory
-		if err := b.send(p, 100, uint64(1)); err != nil {
+		if err := b.send(p, warmUp, uint64(1)); err != nil {
 			return err
 		}
 		p.first, p.whole, p.p50s, p.p99s = nil, nil, nil, nil
+		if p.process != nil {
+			p.before = p.process.processor()
+		}
 	}
 	each := int(float64(b.rate) * round.Seconds())
 	for n := range int(time.Duration(b.seconds) * time.Second / round) {
@@ -82,8 +89,9 @@ func (b *bench) added() error {
 	b.say(paths)
 	for _, p := range paths {
 		if p.process != nil {
-			cpu := p.process.stop()
-			fmt.Printf("%-10s %6.1f µs of processor time a request\n", p.name, cpu.Seconds()*1e6/float64(p.sent))
+			cpu := p.process.processor() - p.before
+			p.process.stop()
+			fmt.Printf("%-10s %6.1f µs of processor time a request\n", p.name, cpu.Seconds()*1e6/float64(p.sent-warmUp))
 		}
 	}
 	rows, err := rowsOf(folder)
@@ -106,7 +114,8 @@ func (b *bench) say(paths []*path) {
 		for _, p := range paths {
 			d := slices.Sorted(slices.Values(column(p)))
 			fmt.Printf("%-10s %8s %8s %8s %10s %10s   ", p.name+what, micro(quantile(d, .5)), micro(quantile(d, .9)),
-				micro(quantile(d, .99)), micro(quantile(d, .5)-quantile(direct, .5)), micro(quantile(d, .99)-quantile(direct, .99)))
+				micro(quantile(d, .99)), micro(quantile(d, .5)-quantile(direct, .5)),
+				micro(quantile(d, .99)-quantile(direct, .99)))
 			if what == "" {
 				fmt.Printf("%s, %s", micro(between(p.p50s, paths[0].p50s)), micro(between(p.p99s, paths[0].p99s)))
 			}

@@ -4,14 +4,14 @@
 //
 //	go run ./bench/record [-only added,streams] [-aiperf PATH] [-seconds 10] [-rate 1000] [-words 32] [-stream]
 //
-// added: requests at a rate, to the mock server directly and through the recorder, which has one core (GOMAXPROCS=1, and
-// taskset where there is one), half a second each in turn. Two yardsticks take their turns, too, in processes of their own
-// on that core: relay copies the bytes of connections and understands nothing, reverse is a plain
+// added: requests at a rate, to the mock server directly and through the recorder, which has one core (GOMAXPROCS=1,
+// and taskset where there is one), half a second each in turn. Two yardsticks take their turns, too, in processes of
+// their own on that core: relay copies the bytes of connections and understands nothing, reverse is a plain
 // httputil.ReverseProxy. Added latency is the difference of quantiles to the direct requests; the processor time of each
 // process is beside it, which neighbours on the machine change least.
 //
-// streams: that many streams at once through the recorder. Every text must be the one that the server sends directly, and
-// the recording must have as many rows.
+// streams: that many streams at once through the recorder. Every text must be the one that the server sends directly,
+// and the recording must have as many rows.
 package main
 
 import (
@@ -84,7 +84,8 @@ func (b *bench) run(parts []string) error {
 	}
 	if b.pin {
 		pid := strconv.Itoa(os.Getpid())
-		if out, err := exec.Command("taskset", "-a", "-p", "-c", fmt.Sprintf("0-%d", runtime.NumCPU()-2), pid).CombinedOutput(); err != nil {
+		others := fmt.Sprintf("0-%d", runtime.NumCPU()-2)
+		if out, err := exec.Command("taskset", "-a", "-p", "-c", others, pid).CombinedOutput(); err != nil {
 			return fmt.Errorf("taskset: %w\n%s", err, out)
 		}
 	}
@@ -158,11 +159,23 @@ func (b *bench) start(proxy bool, mark string, env []string, args ...string) (*p
 	return nil, fmt.Errorf("%s did not start: %v", args, cmd.Wait())
 }
 
-// stop ends a process and returns the processor time that it took.
-func (p *process) stop() time.Duration {
+// stop ends a process.
+func (p *process) stop() {
 	p.cmd.Process.Signal(os.Interrupt)
 	p.cmd.Wait()
-	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+}
+
+// processor is the processor time that a process has taken so far.
+func (p *process) processor() time.Duration {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * time.Second / 100 // the unit of Linux
 }
 
 func (b *bench) server(flags ...string) (*process, error) {

@@ -40,7 +40,8 @@ func (b *bench) many() error {
 	begun := time.Now()
 	got := b.texts(recorder.url, b.streams)
 	spent := time.Since(begun)
-	cpu := recorder.stop()
+	cpu := recorder.processor()
+	recorder.stop()
 	failed, other := 0, 0
 	var why error
 	for i := range got {

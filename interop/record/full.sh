@@ -46,7 +46,8 @@ print(total(r"vllm:prefix_cache_hits(?:_total)?"), total(r"vllm:prefix_cache_que
 # since A B C D prints what counters A B have grown by when they are C D.
 since() { python3 -c 'import sys; a, b, c, d = map(float, sys.argv[1:]); print(f"{c-a}/{d-b}")' "$@"; }
 
-# twin NAME SERVER PAGE records traffic in front of a server, replays it, and compares; PAGE "" = no counters.
+# twin NAME SERVER PAGE records traffic in front of a server, replays it, and compares; PAGE "" = what its replies say of
+# cached tokens counts.
 twin() {
     local before between after recorded hits=()
     [ -z "$3" ] || before=$(counters "$3")
@@ -111,10 +112,18 @@ for name; do
         requirements dynamo
         dynamo_model
         cd "$here"
+        # Its model's template has the tools of a request, too.
+        cp -r "$all/dynamo/tiny" "$work/tiny"
+        python3 - "$work/tiny/tokenizer_config.json" <<'PYTHON'
+import json, sys
+config = json.load(open(sys.argv[1]))
+config["chat_template"] = open("template.jinja").read().rstrip()
+json.dump(config, open(sys.argv[1], "w"))
+PYTHON
         frontend
-        worker
+        worker --model-path "$work/tiny"
         ready
-        twin dynamo "http://127.0.0.1:$port" "http://127.0.0.1:$DYN_SYSTEM_PORT/metrics"
+        twin dynamo "http://127.0.0.1:$port" ""
         end_dynamo
         ;;
     esac

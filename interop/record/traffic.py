@@ -34,14 +34,15 @@ def plain(number):
 def agent(number):
     r = random.Random(f"{seed} agent {number}")
     time.sleep(r.uniform(0, 25))
-    system = text(random.Random(f"{seed} system"), 250)
-    messages = [{"role": "system", "content": system}, {"role": "user", "content": text(r, 60)}]
-    for turn in range(5):
-        ask = dict(model=model, messages=messages, tools=TOOLS, max_tokens=20, extra_body={"ignore_eos": True}, tool_choice="none")
+    system = text(random.Random(f"{seed} system"), 120)
+    messages = [{"role": "system", "content": system}, {"role": "user", "content": text(r, 40)}]
+    for turn in range(4):
+        ask = dict(model=model, messages=messages, tools=TOOLS, max_tokens=20, extra_body={"ignore_eos": True},
+                   stream_options={"include_usage": True})
         said = "".join(c.choices[0].delta.content or "" for c in client.chat.completions.create(**ask, stream=True) if c.choices)
         call = {"id": f"call_{turn}", "type": "function", "function": {"name": "read", "arguments": '{"path":"a/b"}'}}
         messages += [{"role": "assistant", "content": said, "tool_calls": [call]},
-                     {"role": "tool", "tool_call_id": call["id"], "content": text(r, 80)}]
+                     {"role": "tool", "tool_call_id": call["id"], "content": text(r, 40)}]
         time.sleep(r.uniform(0.2, 2))
 
 
@@ -52,8 +53,8 @@ def claude(number):
     messages = []
     c = anthropic.Anthropic(base_url=url, api_key="none", max_retries=0, timeout=300)
     for turn in range(3):
-        messages.append({"role": "user", "content": text(r, 120)})
-        with c.messages.stream(model=model, max_tokens=16, system=text(random.Random(f"{seed} claude"), 150), messages=messages) as stream:
+        messages.append({"role": "user", "content": text(r, 80)})
+        with c.messages.stream(model=model, max_tokens=16, system=text(random.Random(f"{seed} claude"), 100), messages=messages) as stream:
             messages.append({"role": "assistant", "content": "".join(stream.text_stream) or "-"})
         time.sleep(r.uniform(0.2, 2))
 

@@ -1,5 +1,6 @@
 """A recording and the recording of its replay: how far apart they are. Usage: twin.py NAME RECORDED REPLAYED [HITS HITS],
-each HITS a pair of the server's own counters, cached/asked tokens, of what passed."""
+each HITS a pair of the server's own counters, cached/asked tokens, of what passed; without them what its replies say
+counts."""
 import glob
 import json
 import os
@@ -44,9 +45,13 @@ if abs(isl[0] / isl[1] - 1) > 0.01 or abs(osl[0] / osl[1] - 1) > 0.01:
     faults.append("mean lengths differ by more than 1 %")
 if apart > 0.05:
     faults.append("arrivals are apart")
-if len(sys.argv) > 4:
-    rates = [100 * float(hits.split("/")[0]) / float(hits.split("/")[1]) for hits in sys.argv[4:6]]
-    print(f"{name}: prefix cache hit rate by the server's counters {rates[0]:.1f} % and {rates[1]:.1f} %")
-    if abs(rates[0] - rates[1]) > 2:
-        faults.append("hit rates are more than 2 points apart")
+by, pairs = "the server's counters", [tuple(map(float, hits.split("/"))) for hits in sys.argv[4:6]]
+if not pairs:
+    by = "the server's replies"
+    pairs = [(sum(r.get("usage_cached_tokens", 0) for r in rows), sum(r["usage_prompt_tokens"] for r in rows if "usage_cached_tokens" in r))
+             for rows in (a, b)]
+rates = [100 * hits / max(asked, 1) for hits, asked in pairs]
+print(f"{name}: prefix cache hit rate by {by} {rates[0]:.1f} % and {rates[1]:.1f} %, of {pairs[0][1]:.0f} and {pairs[1][1]:.0f} tokens")
+if abs(rates[0] - rates[1]) > 2 or not pairs[0][1]:
+    faults.append("hit rates are more than 2 points apart")
 sys.exit("; ".join(faults) or 0)

@@ -182,8 +182,8 @@ func (o *recordOptions) trust() error {
 // defaultRecording is the folder where none is named.
 const defaultRecording = "recording"
 
-// folder makes the folder of the recording and keeps other programs from writing there. Where none is named it is the first
-// of the default ones without a recording; earlier is that before it, "" = none.
+// folder makes the folder of the recording and keeps other programs from writing there. Where none is named it is the
+// first of the default ones without a recording; earlier is that before it, "" = none.
 func (o *recordOptions) folder() (lock *artifact.Lock, earlier string, err error) {
 	if o.Folder == "" {
 		if o.Folder, earlier, err = artifact.Numbered(defaultRecording, recordedIn); err != nil {
@@ -206,8 +206,8 @@ func recordedIn(dir string) bool {
 	return err != nil || len(old) > 0 || artifact.Writing(dir)
 }
 
-// heldBack is memory that is not used. It counts as live, so that the collector, which on one core takes its time from the
-// traffic, begins after many megabytes of requests instead of two.
+// heldBack is memory that is not used. It counts as live, so that the collector, which on one core takes its time from
+// the traffic, begins after many megabytes of requests instead of two.
 const heldBack = 32 << 20
 
 // serve passes requests on until ctx ends, and says what came of it.

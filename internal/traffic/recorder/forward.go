@@ -66,7 +66,8 @@ type forwarder struct {
 	events, others sync.Pool
 }
 
-func newForwarder(upstream *url.URL, transport http.RoundTripper, failed func(http.ResponseWriter, *http.Request, error)) *forwarder {
+func newForwarder(upstream *url.URL, transport http.RoundTripper,
+	failed func(http.ResponseWriter, *http.Request, error)) *forwarder {
 	f := &forwarder{upstream: upstream, transport: transport, failed: failed}
 	f.events.New = func() any { b := make([]byte, eventBuffer); return &b }
 	f.others.New = func() any { b := make([]byte, replyBuffer); return &b }
@@ -83,7 +84,8 @@ func newForwarder(upstream *url.URL, transport http.RoundTripper, failed func(ht
 
 // isRare reports whether a request is none that is answered once.
 func isRare(req *http.Request) bool {
-	return req.Method == http.MethodConnect || !strings.HasPrefix(req.URL.Path, "/") || hasToken(req.Header["Connection"], "upgrade")
+	return req.Method == http.MethodConnect || !strings.HasPrefix(req.URL.Path, "/") ||
+		hasToken(req.Header["Connection"], "upgrade")
 }
 
 // address is where a request goes: the path of the server is before its own.
@@ -151,7 +153,8 @@ func (f *forwarder) outgoing(ctx context.Context, req *http.Request, x *exchange
 		header["User-Agent"] = []string{""} // else the transport names itself
 	}
 	out = (&http.Request{Method: req.Method, URL: f.address(req.URL), Host: f.upstream.Host, Header: header,
-		ContentLength: req.ContentLength, Trailer: req.Trailer, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
+		ContentLength: req.ContentLength, Trailer: req.Trailer, Proto: "HTTP/1.1", ProtoMajor: 1,
+		ProtoMinor: 1}).WithContext(ctx)
 	switch {
 	case req.Body == nil || req.ContentLength == 0:
 		return out, func() {}, nil

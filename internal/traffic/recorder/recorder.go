@@ -128,7 +128,8 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		x.mu.Lock()
 		x.ended, x.end = true, time.Since(x.at)
 		x.mu.Unlock()
-		x.cancelled = (x.left || req.Context().Err() != nil) && !x.whole // a client may close its connection on the last byte
+		// A client may close its connection on the last byte.
+		x.cancelled = (x.left || req.Context().Err() != nil) && !x.whole
 		r.submit(x)
 		// A reply that breaks off must break off for the client, too: the panic by which net/http does so goes on.
 	}()
@@ -234,9 +235,10 @@ func (r *Recorder) Snapshot() Snapshot {
 	t := &r.tally
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return Snapshot{Sessions: t.sessions, Turns: t.turns, Prompts: t.prompts, Replies: t.replies,
-		Endpoints: maps.Clone(t.endpoints), Models: maps.Clone(t.models), Requests: c.requests.Load(), InFlight: c.inFlight.Load(), Rows: rows, Lost: c.lost.Load() + lost, Failed: c.failed.Load(), InputTokens: c.inputTokens.Load(),
-		OutputTokens: c.outputTokens.Load(), SharedTokens: c.shared.Load(), Full: r.files.Full()}
+	return Snapshot{Requests: c.requests.Load(), InFlight: c.inFlight.Load(), Rows: rows, Lost: c.lost.Load() + lost,
+		Failed: c.failed.Load(), InputTokens: c.inputTokens.Load(), OutputTokens: c.outputTokens.Load(),
+		SharedTokens: c.shared.Load(), Full: r.files.Full(), Sessions: t.sessions, Turns: t.turns, Prompts: t.prompts,
+		Replies: t.replies, Endpoints: maps.Clone(t.endpoints), Models: maps.Clone(t.models)}
 }
 
 // Since is how long the recorder has been there.

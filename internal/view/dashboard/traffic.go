@@ -106,7 +106,8 @@ func trafficLines(f *frame, columns, rows int) (lines []line) {
 		if height == 2 {
 			lines = append(lines, line{{strings.Repeat(" ", labels+values), 0}, {spark[0], own}})
 		}
-		l = append(l, span{text + strings.Repeat(" ", max(1, values-terminal.Width(text))), valueStyle}, span{spark[height-1], own})
+		text += strings.Repeat(" ", max(1, values-terminal.Width(text)))
+		l = append(l, span{text, valueStyle}, span{spark[height-1], own})
 		lines = append(lines, l)
 	}
 	return lines
@@ -139,7 +140,8 @@ func lengthLines(f *frame, columns, rows int) (lines []line) {
 	return lines
 }
 
-// distribution draws lengths as bars: one for each power of two, those at the ends together where there are more than rows.
+// distribution draws lengths as bars: one for each power of two, those at the ends together where there are more than
+// rows.
 func distribution(name string, d *progress.Lengths, columns, rows int, own style) (lines []line) {
 	if d.Count == 0 {
 		return []line{{{name, bold}, {" –", dim}}}
@@ -182,7 +184,8 @@ func distribution(name string, d *progress.Lengths, columns, rows int, own style
 				drawn = "▏"
 			}
 		}
-		lines = append(lines, line{{fmt.Sprintf("%*s ", labels-1, label), dim}, {fmt.Sprintf("%*s ", shares-1, text), 0}, {drawn, own}})
+		lines = append(lines, line{{fmt.Sprintf("%*s ", labels-1, label), dim}, {fmt.Sprintf("%*s ", shares-1, text), 0},
+			{drawn, own}})
 	}
 	return lines
 }
@@ -298,7 +301,8 @@ func (s *screen) drawTraffic(f *frame) {
 
 // drawTinyTraffic draws what fits of a recording into a small terminal.
 func drawTinyTraffic(c *canvas, f *frame) {
-	lines := append([]line{{{f.options.Title, bold}}}, append(trafficLines(f, c.width, 0), recordingLines(f, c.width, c.height)...)...)
+	lines := slices.Concat([]line{{{f.options.Title, bold}}}, trafficLines(f, c.width, 0),
+		recordingLines(f, c.width, c.height))
 	for y, l := range lines[:min(len(lines), c.height)] {
 		drawLine(c, 0, y, c.width, l)
 	}

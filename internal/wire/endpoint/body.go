@@ -119,8 +119,8 @@ func (b *Body) input() (text string, ids int) {
 	return text, ids
 }
 
-// Input returns the text and the token ids of the body that [Body.InputTokens] counts, in the order in which servers cache
-// them: declared tools are before the messages.
+// Input returns the text and the token ids of the body as servers with a chat template cache them: what
+// [Body.InputTokens] counts, but declared tools before the messages, and they and their calls as JSON.
 func (b *Body) Input() (text string, ids []int) {
 	if b.text != nil {
 		return *b.text, nil

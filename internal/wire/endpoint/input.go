@@ -121,8 +121,8 @@ type textCollector struct {
 	text    strings.Builder
 	scratch []byte
 	ids     int
-	// asCached has tools before messages, as servers have them, so that what prompts share is at their beginning, and
-	// keeps the token ids in kept.
+	// asCached has tools before messages, so that what prompts share is at their beginning, and tools and their calls as
+	// JSON, as chat templates of servers have both; it keeps the token ids in kept.
 	asCached bool
 	kept     []int
 }
@@ -188,6 +188,10 @@ func (c *textCollector) messages(raw []byte) {
 		c.content(jsonscan.Find(item, "content"))
 		for call := range jsonscan.Elements(jsonscan.Find(item, "tool_calls")) {
 			function := jsonscan.Find(call, "function")
+			if c.asCached {
+				c.compact(function)
+				continue
+			}
 			c.str(jsonscan.Find(function, "name"))
 			c.compact(jsonscan.Find(function, "arguments"))
 		}
@@ -219,6 +223,10 @@ func (c *textCollector) part(raw []byte) {
 // tools adds the declared tools; their members are in a function object or in the tool itself.
 func (c *textCollector) tools(raw []byte) {
 	for tool := range jsonscan.Elements(raw) {
+		if c.asCached {
+			c.compact(tool)
+			continue
+		}
 		function := jsonscan.Find(tool, "function")
 		if function == nil || bytes.HasPrefix(function, []byte("null")) {
 			function = tool

@@ -81,3 +81,25 @@ func TestARecordingIsReplayed(t *testing.T) {
 		t.Errorf("replayed %+v, recorded %+v", b, a)
 	}
 }
+
+// TestTheDefaultFolderOfARecordingHasANumberWhereItIsInUse, also by a recorder that still records there.
+func TestTheDefaultFolderOfARecordingHasANumberWhereItIsInUse(t *testing.T) {
+	dir := t.TempDir()
+	var running []*program
+	for _, folder := range []string{"recording", "recording-2", "recording-3"} {
+		cmd := exec.Command("aiperf", "record", "--upstream", "http://127.0.0.1:1", "--listen", "127.0.0.1:0")
+		cmd.Dir = dir
+		p := startCommand(t, dir, cmd)
+		p.waitFor("Recording: clients use ")
+		running = append(running, p)
+		if _, err := os.Stat(filepath.Join(dir, folder)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, p := range running {
+		p.signal(syscall.SIGINT)
+		p.ends(0)
+	}
+	p := running[2]
+	p.says(p.stderr.String(), "The recording goes to recording-3; the earlier one stays in recording-2")
+}

@@ -14,6 +14,8 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"aiperf/internal/base/pemfile"
 )
 
 // tlsConfig returns nil for a server in plain text. HTTP/2 is offered first.
@@ -36,14 +38,11 @@ func (o *Options) tlsConfig() (*tls.Config, error) {
 		return nil, nil
 	}
 	if o.TLSClientCA != "" {
-		text, err := os.ReadFile(o.TLSClientCA)
+		pool, err := pemfile.Authorities(o.TLSClientCA)
 		if err != nil {
 			return nil, fmt.Errorf("--tls-client-ca: %w", err)
 		}
-		c.ClientCAs, c.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
-		if !c.ClientCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("--tls-client-ca: %s contains no certificate in PEM format", o.TLSClientCA)
-		}
+		c.ClientCAs, c.ClientAuth = pool, tls.RequireAndVerifyClientCert
 	}
 	return c, nil
 }

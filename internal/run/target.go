@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/pemfile"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/run/plan"
@@ -332,14 +332,9 @@ func (t *target) identify(ctx context.Context) error {
 		}
 	}
 	if file := c.TLS.CAFile; file != "" {
-		pem, err := os.ReadFile(file)
-		if err != nil {
-			return fmt.Errorf("--tls-ca-file %s cannot be read: %w", file, err)
-		}
-		id.roots = x509.NewCertPool()
-		if !id.roots.AppendCertsFromPEM(pem) {
-			return fmt.Errorf("--tls-ca-file %s contains no certificate in PEM format (-----BEGIN CERTIFICATE-----)",
-				file)
+		var err error
+		if id.roots, err = pemfile.Authorities(file); err != nil {
+			return fmt.Errorf("--tls-ca-file: %w", err)
 		}
 	}
 	if c.TLS.CertFile != "" {

@@ -6,5 +6,5 @@ set -euo pipefail
 cd "$(dirname "$0")"
 . ../cache.sh hostile
 build
-(cd "$root" && go build -o "$cache/hostile" ./interop/hostile/{main,cases,servers,http2}.go)
+(cd "$root" && go build -o "$cache/hostile" ./interop/hostile/{main,cases,servers,http2,recorder}.go)
 timeout 900 "$cache/hostile" "$cache/aiperf" "$cache" "${1:-quick}"

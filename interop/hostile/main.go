@@ -124,13 +124,29 @@ func listen() (net.Listener, string) {
 
 func main() {
 	program, under, all := os.Args[1], os.Args[2], len(os.Args) > 3 && os.Args[3] == "full"
+	// With "record" behind it a recorder is in front of each server that is attacked with, and inputs are left out.
+	recorded := len(os.Args) > 4 && os.Args[4] == "record"
+	var recorders []*recorder
+	via := func(url string, more ...string) string {
+		if !recorded {
+			return url
+		}
+		r := before(program, under, url, more...)
+		recorders = append(recorders, r)
+		return r.url
+	}
 	l, url := listen()
 	go accept(l, serve)
-	list := append(overHTTP(url), inputs(url)...)
+	list := overHTTP(via(url))
+	if !recorded {
+		list = append(list, inputs(url)...)
+	}
 	for name, flood := range floods {
-		l, url := listen()
-		go accept(l, func(conn net.Conn) { serve2(conn, flood) })
-		list = append(list, overHTTP2(name, url))
+		if a := overHTTP2(name, ""); a.quick || all {
+			l, url := listen()
+			go accept(l, func(conn net.Conn) { serve2(conn, flood) })
+			list = append(list, overHTTP2(name, via(url, "--upstream-http2")))
+		}
 	}
 	slices.SortStableFunc(list, func(a, b attempt) int { return strings.Compare(a.name, b.name) })
 	failed, n := 0, 0
@@ -145,6 +161,12 @@ func main() {
 			fmt.Printf("    %s\n", strings.ReplaceAll(fault, "\x1b", "ESC"))
 		}
 		if len(faults) > 0 {
+			failed++
+		}
+	}
+	for _, r := range recorders {
+		for _, fault := range r.faults() {
+			fmt.Printf("    recorder: %s\n", strings.ReplaceAll(fault, "\x1b", "ESC"))
 			failed++
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/base/scalar"
 	safe "aiperf/internal/base/terminal"
 	"aiperf/internal/cli/command"
+	"aiperf/internal/cli/show"
 	"aiperf/internal/config"
 	"aiperf/internal/config/flags"
 	"aiperf/internal/config/resolve"
@@ -116,7 +117,7 @@ func runTop(e *command.Env, args []string) error {
 			return errors.New(command.FirstLine(err.Error())) // the rest is advice for runs
 		}
 	}
-	if note := lacks(t); note == "" && !o.once {
+	if note := show.Lacks(t); note == "" && !o.once {
 		return topScreen(ctx, e, release, &o, cfg)
 	}
 	m, err := collect.NewMonitor(watching(&o, cfg, slog.New(slog.DiscardHandler)))
@@ -279,7 +280,7 @@ func topScreen(ctx context.Context, e *command.Env, stop func(), o *topOptions, 
 	}
 	screen := dashboard.New(options)
 	out := t.Out
-	hold(t, screen)
+	show.Hold(t, screen)
 	log := runlog.New(runlog.Options{Level: slog.LevelInfo, Console: screen.LogWriter(t.StyledErr, !t.ErrTTY),
 		Redactor: cfg.Redactor()})
 	defer log.Close()

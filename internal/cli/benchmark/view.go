@@ -2,7 +2,6 @@ package benchmark
 
 import (
 	"cmp"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/term"
 
 	"aiperf/internal/cli/command"
+	"aiperf/internal/cli/show"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/publish/progress"
@@ -38,9 +38,9 @@ func newView(t *command.Terminal, cfg *config.Run, several bool) view {
 	mode := cfg.UI.Pick(t.OutTTY, several)
 	v := view{errTTY: t.ErrTTY}
 	if mode == "dashboard" {
-		if v.note = lacks(t); v.note == "" {
+		if v.note = show.Lacks(t); v.note == "" {
 			v.screen = newDashboard(t, cfg)
-			hold(t, v.screen)
+			show.Hold(t, v.screen)
 			return v
 		}
 		if cfg.UI.Mode == "" {
@@ -123,35 +123,6 @@ func (v view) logWriter(out io.Writer) io.Writer {
 
 // wraps reports whether the log wraps and colours its lines for the terminal: the pane of a dashboard does so itself.
 func (v view) wraps(t *command.Terminal) bool { return t.ErrTTY && v.screen == nil }
-
-// lacks says what a dashboard lacks here, "" if that is nothing.
-func lacks(t *command.Terminal) string {
-	const instead = "; progress is shown as with --ui simple"
-	switch {
-	case !t.OutTTY:
-		return "--ui dashboard needs a terminal on the standard output" + instead
-	case t.Dumb:
-		return "--ui dashboard needs a terminal that can move its cursor, and TERM is dumb" + instead
-	case t.CI:
-		return "--ui dashboard is not shown in the log of a build (CI is set)" + instead
-	}
-	w, h, err := term.GetSize(int(t.OutFile.Fd()))
-	if err == nil && (w < dashboard.LeastWidth || h < dashboard.LeastHeight) {
-		return fmt.Sprintf("--ui dashboard needs a terminal of %d columns and %d rows, this one has %d and %d%s",
-			dashboard.LeastWidth, dashboard.LeastHeight, w, h, instead)
-	}
-	return ""
-}
-
-// hold has everything that is written on the terminal wait while a dashboard is on the screen.
-func hold(t *command.Terminal, d *dashboard.Dashboard) {
-	if t.OutTTY {
-		t.Out, t.StyledOut = d.Hold(t.Out), d.Hold(t.StyledOut)
-	}
-	if t.ErrTTY {
-		t.Err, t.StyledErr = d.Hold(t.Err), d.Hold(t.StyledErr)
-	}
-}
 
 // interrupted does what Ctrl-C does; nothing before a run.
 func interrupted(t *command.Terminal) {

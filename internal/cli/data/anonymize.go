@@ -31,7 +31,7 @@ type anonymizeOptions struct {
 }
 
 func (o *anonymizeOptions) table() *flags.Table {
-	o.Folder, o.tokenizer, o.keep = "anonymized", "builtin", string(recording.KeepHashes)
+	o.tokenizer, o.keep = "builtin", string(recording.KeepHashes)
 	o.BlockSize, o.MaxBytes = 16, 256<<20
 	kept := []string{string(recording.KeepHashes), string(recording.KeepLengths)}
 	keep := flags.Value("keep", "WHAT", "what is written of each prompt: hashes of its blocks and its length (the default), "+
@@ -46,8 +46,8 @@ func (o *anonymizeOptions) table() *flags.Table {
 		{For: "an export of LangSmith; nobody learns which models",
 			Command: "aiperf anonymize runs.json --format langsmith --rename-models"},
 	}, About: anonymizeHelp, Flags: []flags.Flag{
-		flags.Value("out -o", "DIR", "folder for the recording (anonymized); it must be empty, or not there",
-			command.NonEmpty(&o.Folder)),
+		flags.Value("out -o", "DIR", "folder for the recording, in which there is none yet (anonymized; with a number behind "+
+			"it while there is one)", command.NonEmpty(&o.Folder)),
 		format, keep,
 		flags.Value("tokenizer", "NAME", "counts tokens: hub id, folder, file, or the built-in one, an estimate (builtin)",
 			command.NonEmpty(&o.tokenizer)),
@@ -85,9 +85,12 @@ func runAnonymize(e *command.Env, args []string) error {
 	if o.Tokenizer, err = e.FindTokenizer(ctx, o.tokenizer, o.revision); err != nil {
 		return fmt.Errorf("--tokenizer %s: %w", o.tokenizer, err)
 	}
-	lock, err := recordingFolder(o.Folder)
+	lock, earlier, err := recordingFolder(&o.Folder, "anonymized")
 	if err != nil {
 		return err
+	}
+	if earlier != "" {
+		e.Terminal.Say(fmt.Sprintf("The recording goes to %s; the earlier one stays in %s", o.Folder, earlier))
 	}
 	result, err := anonymize.Run(ctx, o.Options)
 	lock.Release()

@@ -28,14 +28,27 @@ func saltOf(file string) ([]byte, error) {
 	return salt, nil
 }
 
-// recordingFolder makes the folder of a recording and keeps other programs from writing there.
-func recordingFolder(folder string) (*artifact.Lock, error) {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return nil, fmt.Errorf("--out: %w", err)
+// recordingFolder makes the folder of a recording and keeps other programs from writing there. Where none is named it is
+// the first of the usual name without a recording; earlier is that before it, "" = none.
+func recordingFolder(folder *string, usual string) (lock *artifact.Lock, earlier string, err error) {
+	if *folder == "" {
+		if *folder, earlier, err = artifact.Numbered(usual, recordedIn); err != nil {
+			return nil, "", fmt.Errorf("%w, or name a folder with --out", err)
+		}
 	}
-	old, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
-	if _, failed := os.Stat(filepath.Join(folder, recording.WekaName)); err != nil || len(old) > 0 || failed == nil {
-		return nil, fmt.Errorf("--out %s: there is a recording in this folder already; name another one", folder)
+	if err := os.MkdirAll(*folder, 0o755); err != nil {
+		return nil, "", fmt.Errorf("--out: %w", err)
 	}
-	return artifact.LockFolder(folder)
+	if recordedIn(*folder) {
+		return nil, "", fmt.Errorf("--out %s: there is a recording in this folder already; name another one", *folder)
+	}
+	lock, err = artifact.LockFolder(*folder)
+	return lock, earlier, err
+}
+
+// recordedIn reports whether there is a recording in a folder, or a program makes one there.
+func recordedIn(dir string) bool {
+	old, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	_, weka := os.Stat(filepath.Join(dir, recording.WekaName))
+	return err != nil || len(old) > 0 || weka == nil || artifact.Writing(dir)
 }

@@ -3,7 +3,6 @@ package data
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +19,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/base/pemfile"
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/base/webserver"
 	"aiperf/internal/cli/command"
@@ -41,15 +41,19 @@ type recordOptions struct {
 	upstream, listen, saltFile  string
 	tokenizer, revision         string
 	cert, key, upstreamCA, keep string
+	ui                          string
 	insecure                    bool
 }
 
 func (o *recordOptions) table() *flags.Table {
-	o.listen, o.Folder, o.keep, o.tokenizer = "127.0.0.1:8100", "recording", string(recording.KeepHashes), "builtin"
+	o.listen, o.keep, o.tokenizer = "127.0.0.1:8100", string(recording.KeepHashes), "builtin"
 	o.BlockSize, o.MaxBytes, o.TotalBytes = 16, 256<<20, 16<<30
 	keep := flags.Value("keep", "WHAT", "what is written of each request: lengths; hashes, those of the blocks of its prompt "+
 		"beside them (the default); text, prompts and replies too", flags.OneOf(&o.keep, recording.Keeps()...))
 	keep.Values = recording.Keeps()
+	ui := flags.Value("ui", "VIEW", "how the recording is shown: on the whole terminal (dashboard, the default there), in a "+
+		"line each minute (simple, the default elsewhere), or not (none)", flags.OneOf(&o.ui, recordViews...))
+	ui.Values = recordViews
 	return &flags.Table{Command: "record", Page: "record", Examples: []flags.Example{
 		{For: "the server of this machine; clients use port 8100", Command: "aiperf record --upstream http://127.0.0.1:8000"},
 		{For: "for every machine, and lengths alone", Command: "aiperf record --upstream http://gpu1:8000 --listen 0.0.0.0:8100 --keep lengths"},
@@ -59,8 +63,8 @@ func (o *recordOptions) table() *flags.Table {
 		flags.Value("upstream", "URL", "the server, such as http://127.0.0.1:8000", command.NonEmpty(&o.upstream)),
 		flags.Value("listen", "ADDR", "address for the clients (127.0.0.1:8100); port 0 takes a free one and prints it",
 			command.NonEmpty(&o.listen)),
-		flags.Value("out -o", "DIR", "folder for the recording (recording); it must be empty, or not there",
-			command.NonEmpty(&o.Folder)),
+		flags.Value("out -o", "DIR", "folder for the recording, in which there is none yet (recording; with a number behind "+
+			"it while there is one)", command.NonEmpty(&o.Folder)),
 		keep,
 		flags.Value("tokenizer", "NAME", "counts tokens: hub id, folder, file, or the built-in one, an estimate (builtin)",
 			command.NonEmpty(&o.tokenizer)),
@@ -78,6 +82,7 @@ func (o *recordOptions) table() *flags.Table {
 			command.NonEmpty(&o.upstreamCA)),
 		flags.Switch("insecure", "take any certificate of the server", &o.insecure),
 		flags.Switch("upstream-http2", "speak HTTP/2 to a server under http, as gRPC wants", &o.HTTP2),
+		ui,
 		flags.Value("max-file-size", "BYTES", "size of a file after which the next one begins (256MB)", sizeOf(&o.MaxBytes)),
 		flags.Value("max-size", "BYTES", "size of the recording, after which requests are only passed on (16GB); 0 = none",
 			sizeOf(&o.TotalBytes)),
@@ -100,22 +105,26 @@ func runRecord(e *command.Env, args []string) error {
 		return fmt.Errorf("--tokenizer %s: %w", o.tokenizer, err)
 	}
 	o.Tokenizer, o.Workers = tok, max(1, runtime.GOMAXPROCS(0)/4)
-	o.Warn = func(text string) { e.Terminal.Say("WARNING: " + text) }
+	view := o.view(e)
+	o.Warn = view.warn
 	listener, err := webserver.Bind(o.listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w", err)
 	}
 	defer listener.Close()
-	lock, err := recordingFolder(o.Folder)
+	lock, earlier, err := recordingFolder(&o.Folder, "recording")
 	if err != nil {
 		return err
 	}
 	defer lock.Release()
+	if earlier != "" {
+		e.Terminal.Say(fmt.Sprintf("The recording goes to %s; the earlier one stays in %s", o.Folder, earlier))
+	}
 	r, err := recorder.New(o.Options)
 	if err != nil {
 		return err
 	}
-	return o.serve(ctx, stop, e, r, listener)
+	return o.serve(ctx, stop, e, r, listener, view)
 }
 
 // check makes the options of the recorder from the flags.
@@ -152,19 +161,22 @@ func (o *recordOptions) trust() error {
 	if o.upstreamCA == "" {
 		return nil
 	}
-	text, err := os.ReadFile(o.upstreamCA)
-	if err != nil {
+	var err error
+	if o.TLS.RootCAs, err = pemfile.Authorities(o.upstreamCA); err != nil {
 		return fmt.Errorf("--upstream-ca: %w", err)
-	}
-	o.TLS.RootCAs = x509.NewCertPool()
-	if !o.TLS.RootCAs.AppendCertsFromPEM(text) {
-		return fmt.Errorf("--upstream-ca: %s contains no certificate in PEM format", o.upstreamCA)
 	}
 	return nil
 }
 
+// heldBack is memory that is not used. It counts as live, so that the collector, which on one core takes its time from
+// the traffic, begins after many megabytes of requests instead of two.
+const heldBack = 32 << 20
+
 // serve passes requests on until ctx ends, and says what came of it.
-func (o *recordOptions) serve(ctx context.Context, stop func(), e *command.Env, r *recorder.Recorder, l net.Listener) error {
+func (o *recordOptions) serve(ctx context.Context, stop func(), e *command.Env, r *recorder.Recorder, l net.Listener,
+	view *recordView) error {
+	ballast := make([]byte, heldBack)
+	defer runtime.KeepAlive(ballast)
 	server := &http.Server{Handler: r, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
 		Protocols: new(http.Protocols)}
 	server.Protocols.SetHTTP1(true)
@@ -182,8 +194,9 @@ func (o *recordOptions) serve(ctx context.Context, stop func(), e *command.Env, 
 		}
 		served <- server.Serve(l)
 	}()
-	fmt.Fprintf(e.Terminal.Out, "Recording: clients use %s://%s instead of %s; Ctrl-C ends it\n", scheme, l.Addr(), o.Upstream)
-	shown := o.show(ctx, e, r)
+	clients := fmt.Sprintf("%s://%s", scheme, l.Addr())
+	fmt.Fprintf(e.Terminal.Out, "Recording: clients use %s instead of %s; Ctrl-C ends it\n", clients, o.Upstream)
+	shown := view.show(ctx, stop, r, clients)
 	var err error
 	select {
 	case <-ctx.Done():
@@ -192,41 +205,14 @@ func (o *recordOptions) serve(ctx context.Context, stop func(), e *command.Env, 
 	}
 	stop() // a second signal ends the program at once
 	<-shown
+	if n := r.Snapshot().InFlight; n > 0 && o.ui != "none" {
+		e.Terminal.Say(fmt.Sprintf("%d requests are under way; they are waited for, at most a minute (Ctrl-C: no longer)", n))
+	}
 	ending, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	err = errors.Join(err, server.Shutdown(ending), r.Close(ending))
 	o.say(e, r)
 	return err
-}
-
-// show prints how far it is: on a terminal each second in one line, else each minute a line.
-func (o *recordOptions) show(ctx context.Context, e *command.Env, r *recorder.Recorder) <-chan struct{} {
-	done := make(chan struct{})
-	every, end := time.Minute, "\n"
-	if e.Terminal.ErrTTY {
-		every, end = time.Second, "\x1b[K\r"
-	}
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		var before recorder.Snapshot
-		for {
-			select {
-			case <-ctx.Done():
-				if e.Terminal.ErrTTY {
-					fmt.Fprintln(e.Terminal.Err)
-				}
-				return
-			case <-tick.C:
-			}
-			s := r.Snapshot()
-			fmt.Fprintf(e.Terminal.Err, "%s · %.1f requests/s · %s%s", r.Since().Round(time.Second),
-				float64(s.Requests-before.Requests)/every.Seconds(), counted(s), end)
-			before = s
-		}
-	}()
-	return done
 }
 
 func counted(s recorder.Snapshot) string {

@@ -9,7 +9,7 @@ import (
 	"net/url"
 	"strings"
 
-	"aiperf/internal/publish/upload"
+	"aiperf/internal/base/pemfile"
 )
 
 // Environment holds the variables of MLflow's own client: credentials and TLS.
@@ -45,7 +45,7 @@ func ReadEnvironment(lookup func(string) (string, bool)) (*Environment, error) {
 				variableTrust)
 		}
 		var err error
-		if e.tls.RootCAs, err = upload.Authorities(file); err != nil {
+		if e.tls.RootCAs, err = pemfile.Authorities(file); err != nil {
 			return nil, fmt.Errorf("environment variable %s: %w", variableTrust, err)
 		}
 	}

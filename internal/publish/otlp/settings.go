@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric"
 	"golang.org/x/net/http/httpguts"
 
-	"aiperf/internal/publish/upload"
+	"aiperf/internal/base/pemfile"
 )
 
 // Environment holds the OTEL_ variables that this program reads. The form of a variable for metrics alone has priority.
@@ -170,7 +170,7 @@ func (e *Environment) addAttributes(text string) error {
 }
 
 func (e *Environment) setAuthority(path string) (err error) {
-	e.tls.RootCAs, err = upload.Authorities(path)
+	e.tls.RootCAs, err = pemfile.Authorities(path)
 	return err
 }
 

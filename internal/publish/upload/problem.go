@@ -2,12 +2,10 @@ package upload
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 )
@@ -92,16 +90,3 @@ func OneLine(text string) string {
 
 // NoRedirects is the CheckRedirect of clients that must not send credentials to another host.
 func NoRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-// Authorities reads the certificates of authorities from a file.
-func Authorities(path string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("%s contains no certificate in PEM format", path)
-	}
-	return pool, nil
-}

@@ -341,7 +341,7 @@ func (r *reader) write(ctx context.Context) (err error) {
 	})
 	if out != nil {
 		err = cmp.Or(err, out.Close())
-		if err == nil && out.Lost() > 0 {
+		if _, lost := out.Counts(); err == nil && lost > 0 {
 			err = errors.New(said.text())
 		}
 		if text := said.text(); err == nil && text != "" {

@@ -38,11 +38,12 @@ type Options struct {
 
 // Writer writes the rows of a recording, from any number of goroutines.
 type Writer struct {
-	o     Options
-	count atomic.Int64
-	full  atomic.Bool
+	o    Options
+	full atomic.Bool
 
 	mu       sync.Mutex
+	written  int64 // rows in the parts before this one
+	offered  int64 // rows that were given to this part
 	part     int
 	size     int64 // of this part
 	total    int64
@@ -121,10 +122,10 @@ func (w *Writer) Add(row *recording.Row) {
 			return
 		}
 	}
+	w.offered++
 	if w.traffic.Add(text) != nil {
 		return // it is counted there
 	}
-	w.count.Add(1)
 	w.size += int64(len(text)) + 1
 	w.total += int64(len(text)) + 1
 	if w.mooncake != nil && row.InputLength > 0 && row.Outcome == "ok" {
@@ -165,9 +166,8 @@ func (w *Writer) closePart() error {
 		return nil // the next part could not be opened
 	}
 	err := w.traffic.Close()
-	_, dropped := w.traffic.Count()
-	w.dropped += dropped
-	w.traffic = nil
+	w.written, w.dropped = w.counted()
+	w.offered, w.traffic = 0, nil
 	if w.mooncake != nil {
 		err = errors.Join(err, w.mooncake.Close())
 		w.mooncake = nil
@@ -175,15 +175,22 @@ func (w *Writer) closePart() error {
 	return err
 }
 
-// Lost is the number of rows that were not written.
-func (w *Writer) Lost() int64 {
+// counted are the rows that are in the files, or about to be, and those that are lost; w is locked. A write that fails
+// loses lines that had been taken, the head of the part among them.
+func (w *Writer) counted() (written, lost int64) {
+	if w.traffic == nil {
+		return w.written, w.dropped
+	}
+	lines, _ := w.traffic.Count()
+	rows := max(0, lines-1)
+	return w.written + rows, w.dropped + w.offered - rows
+}
+
+// Counts returns the number of rows that are in the files, or about to be, and of those that are lost.
+func (w *Writer) Counts() (written, lost int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.traffic == nil {
-		return w.dropped
-	}
-	_, dropped := w.traffic.Count()
-	return w.dropped + dropped
+	return w.counted()
 }
 
 // Close writes what is left, and weka_trace of all rows. That one fails alone: it can be made again.
@@ -192,7 +199,7 @@ func (w *Writer) Close() error {
 	defer w.mu.Unlock()
 	closed := w.traffic != nil
 	err := w.closePart()
-	if !closed || err != nil || w.o.Keep == recording.KeepLengths || w.count.Load() == 0 {
+	if !closed || err != nil || w.o.Keep == recording.KeepLengths || w.written == 0 {
 		return err
 	}
 	_, left, err := WriteWeka(w.o.Folder)
@@ -206,9 +213,6 @@ func (w *Writer) Close() error {
 	}
 	return nil
 }
-
-// Count is the number of rows that were written.
-func (w *Writer) Count() int64 { return w.count.Load() }
 
 // Full reports whether rows are no longer written: the files have their size, or a part could not be opened.
 func (w *Writer) Full() bool { return w.full.Load() }

@@ -5,6 +5,7 @@ import (
 	"log"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"aiperf/internal/traffic/row"
@@ -17,7 +18,7 @@ type exchange struct {
 	of   *Recorder
 	at   time.Time
 	path string
-	// mu guards what is noted of the request: the goroutine that sends it may outlive the reply.
+	// mu guards what is noted of a long request: the goroutine that sends it may outlive the reply.
 	mu    sync.Mutex
 	ended bool
 	// header is the head of the request; only the session is read from it.
@@ -31,6 +32,7 @@ type exchange struct {
 	reads                []row.Read
 	end                  time.Duration
 	cancelled, unreached bool
+	left                 bool  // the client left before its request was there
 	whole                bool  // the reply was read to its end
 	broken               error // what ended the reply before its end
 	requestCut, replyCut bool
@@ -73,50 +75,25 @@ func (x *exchange) forget() {
 	x.reserved = 0
 }
 
-// requestBody is the body of a request, noted as it passes.
-type requestBody struct {
-	io.ReadCloser
-	x *exchange
-	// over: its end was read. The transport reads once more, which net/http refuses when the reply has begun, and the
-	// connection to the server would be closed with the reply on it.
-	over bool
-}
-
-func (b *requestBody) Read(p []byte) (int, error) {
-	if b.over {
-		return 0, io.EOF
+// take notes the whole body of a request, which nobody changes any more.
+func (x *exchange) take(body []byte) {
+	n := int64(len(body))
+	if x.of.held.Add(n) > maxHeld {
+		x.of.held.Add(-n)
+		x.requestCut = true
+		return
 	}
-	n, err := b.ReadCloser.Read(p)
-	b.over = err == io.EOF
-	x := b.x
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if n > 0 && !x.ended {
-		if !x.requestCut {
-			var ok bool
-			x.request, ok = x.keep(x.request, p[:n], row.MaxBody)
-			x.requestCut = !ok
-		}
-	}
-	return n, err
+	x.reserved += n
+	x.request = body
 }
 
-// replyBody is the body of a reply, noted as it passes.
-type replyBody struct {
-	io.ReadCloser
-	x *exchange
-}
-
-func (b *replyBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	x := b.x
-	if n > 0 {
-		if !x.replyCut {
-			var ok bool
-			x.reply, ok = x.keep(x.reply, p[:n], row.MaxBody)
-			x.replyCut = !ok
-			x.reads = append(x.reads, row.Read{End: len(x.reply), At: time.Since(x.at)})
-		}
+// read notes a piece of the reply, and what came after it.
+func (x *exchange) read(p []byte, err error) {
+	if len(p) > 0 && !x.replyCut {
+		var ok bool
+		x.reply, ok = x.keep(x.reply, p, row.MaxBody)
+		x.replyCut = !ok
+		x.reads = append(x.reads, row.Read{End: len(x.reply), At: time.Since(x.at)})
 	}
 	switch {
 	case err == io.EOF:
@@ -124,5 +101,43 @@ func (b *replyBody) Read(p []byte) (int, error) {
 	case err != nil:
 		x.broken = err
 	}
+}
+
+// requestBody is the body of a request that is noted as it passes.
+type requestBody struct {
+	io.ReadCloser
+	x *exchange
+	// over: its end was read. The transport reads once more, which net/http refuses when the reply has begun, and the
+	// connection to the server would be closed with the reply on it.
+	over bool
+	left atomic.Bool
+}
+
+func (b *requestBody) Read(p []byte) (int, error) {
+	if b.over {
+		return 0, io.EOF
+	}
+	if b.left.Load() {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.over = err == io.EOF
+	x := b.x
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if n > 0 && !x.ended && !x.requestCut {
+		var ok bool
+		x.request, ok = x.keep(x.request, p[:n], row.MaxBody)
+		x.requestCut = !ok
+	}
 	return n, err
 }
+
+// Close leaves the body of the client open: where the server was not reached, it would be read to its end.
+func (b *requestBody) Close() error {
+	b.left.Store(true)
+	return nil
+}
+
+// leave ends the reading when the reply is over.
+func (b *requestBody) leave() { b.left.Store(true) }

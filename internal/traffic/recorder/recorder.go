@@ -14,9 +14,9 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
-	"net/http/httputil"
 	"net/url"
 	"sync"
 	"sync/atomic"
@@ -66,9 +66,9 @@ const (
 
 // Recorder passes requests on and notes them. It is an [http.Handler].
 type Recorder struct {
-	o     Options
-	proxy *httputil.ReverseProxy
-	start time.Time
+	o         Options
+	forwarder *forwarder
+	start     time.Time
 
 	queue   chan *exchange
 	workers sync.WaitGroup
@@ -79,6 +79,7 @@ type Recorder struct {
 	files  *files.Writer
 	memory *row.Memory
 	counts counts
+	tally  tally
 }
 
 // New opens the files and starts what makes rows.
@@ -109,33 +110,12 @@ func New(o Options) (*Recorder, error) {
 		transport.Protocols.SetUnencryptedHTTP2(true)
 		transport.Protocols.SetHTTP2(true)
 	}
-	r.proxy = &httputil.ReverseProxy{
-		Rewrite:        r.rewrite,
-		Transport:      transport,
-		FlushInterval:  -1,
-		BufferPool:     new(buffers),
-		ModifyResponse: r.answered,
-		ErrorHandler:   r.failed,
-		ErrorLog:       quiet,
-	}
+	r.forwarder = newForwarder(o.Upstream, transport, r.failed)
 	for range max(1, o.Workers) {
 		r.workers.Go(r.work)
 	}
 	return r, nil
 }
-
-// rewrite addresses the server and leaves everything else as it came.
-func (r *Recorder) rewrite(p *httputil.ProxyRequest) {
-	p.SetURL(r.o.Upstream)
-	p.Out.Host = r.o.Upstream.Host
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
-		if values, ok := p.In.Header[name]; ok {
-			p.Out.Header[name] = values
-		}
-	}
-}
-
-type exchangeKey struct{}
 
 // ServeHTTP passes a request on.
 func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
@@ -143,45 +123,28 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	defer r.open.Done()
 	r.counts.requests.Add(1)
 	x := &exchange{of: r, at: time.Now(), path: req.URL.Path, header: req.Header, encoding: req.Header.Get("Content-Encoding")}
-	if req.Body != nil && req.Body != http.NoBody {
-		req.Body = &requestBody{ReadCloser: req.Body, x: x}
-		x.work = true
-	}
+	x.work = req.Body != nil && req.Body != http.NoBody
 	r.counts.inFlight.Add(1)
 	defer func() {
 		r.counts.inFlight.Add(-1)
 		x.mu.Lock()
 		x.ended, x.end = true, time.Since(x.at)
 		x.mu.Unlock()
-		x.cancelled = req.Context().Err() != nil && !x.whole // a client may close its connection on the last byte
+		// A client may close its connection on the last byte.
+		x.cancelled = (x.left || req.Context().Err() != nil) && !x.whole
 		r.submit(x)
 		// A reply that breaks off must break off for the client, too: the panic by which net/http does so goes on.
 	}()
-	r.proxy.ServeHTTP(w, req.WithContext(context.WithValue(req.Context(), exchangeKey{}, x)))
-}
-
-// answered notes the head of a reply and has its body noted as it passes.
-func (r *Recorder) answered(resp *http.Response) error {
-	x := resp.Request.Context().Value(exchangeKey{}).(*exchange)
-	x.status, x.contentType = resp.StatusCode, resp.Header.Get("Content-Type")
-	x.replyEncoding = resp.Header.Get("Content-Encoding")
-	if resp.StatusCode != http.StatusSwitchingProtocols { // that body is a connection
-		resp.Body = &replyBody{ReadCloser: resp.Body, x: x}
-	}
-	return nil
+	r.forwarder.forward(w, req, x)
 }
 
 // failed answers a client whose request did not reach the server.
 func (r *Recorder) failed(w http.ResponseWriter, req *http.Request, err error) {
-	x := req.Context().Value(exchangeKey{}).(*exchange)
 	if req.Context().Err() != nil {
 		return
 	}
-	x.unreached = true
 	r.once(&r.counts.saidUnreached, fmt.Sprintf("%s does not answer: %v", r.o.Upstream.Redacted(), err))
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.WriteHeader(http.StatusBadGateway)
-	fmt.Fprintf(w, "aiperf record: the server does not answer: %v\n", err)
+	unreached(w, err)
 }
 
 func (r *Recorder) once(said *atomic.Bool, text string) {
@@ -224,6 +187,7 @@ func (r *Recorder) note(maker *row.Maker, x *exchange) {
 	if made.Outcome != "ok" {
 		c.failed.Add(1)
 	}
+	r.tally.add(made)
 	r.files.Add(made)
 }
 
@@ -244,18 +208,6 @@ func (r *Recorder) Close(ctx context.Context) error {
 	return errors.Join(cut, r.files.Close())
 }
 
-// buffers are what [httputil.ReverseProxy] copies with.
-type buffers struct{ pool sync.Pool }
-
-func (b *buffers) Get() []byte {
-	if p, ok := b.pool.Get().(*[32 << 10]byte); ok {
-		return p[:]
-	}
-	return new([32 << 10]byte)[:]
-}
-
-func (b *buffers) Put(p []byte) { b.pool.Put((*[32 << 10]byte)(p)) }
-
 // Snapshot is what a recorder has counted so far.
 type Snapshot struct {
 	Requests, InFlight, Rows, Lost, Failed int64
@@ -264,6 +216,12 @@ type Snapshot struct {
 	SharedTokens int64
 	// Full: the files have their size.
 	Full bool
+	// Sessions is the number of those that have begun, Turns that of the requests in them.
+	Sessions, Turns int64
+	// Prompts are the lengths of all prompts, Replies those of the replies that ended well.
+	Prompts, Replies Lengths
+	// Endpoints and Models are how many requests each had.
+	Endpoints, Models map[string]int64
 }
 
 type counts struct {
@@ -275,9 +233,14 @@ type counts struct {
 // Snapshot returns what has been counted.
 func (r *Recorder) Snapshot() Snapshot {
 	c := &r.counts
-	return Snapshot{Requests: c.requests.Load(), InFlight: c.inFlight.Load(), Rows: r.files.Count(),
-		Lost: c.lost.Load() + r.files.Lost(), Failed: c.failed.Load(), InputTokens: c.inputTokens.Load(),
-		OutputTokens: c.outputTokens.Load(), SharedTokens: c.shared.Load(), Full: r.files.Full()}
+	rows, lost := r.files.Counts()
+	t := &r.tally
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return Snapshot{Requests: c.requests.Load(), InFlight: c.inFlight.Load(), Rows: rows, Lost: c.lost.Load() + lost,
+		Failed: c.failed.Load(), InputTokens: c.inputTokens.Load(), OutputTokens: c.outputTokens.Load(),
+		SharedTokens: c.shared.Load(), Full: r.files.Full(), Sessions: t.sessions, Turns: t.turns, Prompts: t.prompts,
+		Replies: t.replies, Endpoints: maps.Clone(t.endpoints), Models: maps.Clone(t.models)}
 }
 
 // Since is how long the recorder has been there.

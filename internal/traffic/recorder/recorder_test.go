@@ -39,9 +39,19 @@ type proxy struct {
 
 func record(t *testing.T, server http.HandlerFunc, change func(*recorder.Options)) *proxy {
 	t.Helper()
+	return before(t, serve(t, server).String(), change)
+}
+
+// serve is the address of a server.
+func serve(t *testing.T, server http.HandlerFunc) *url.URL {
+	t.Helper()
 	upstream := httptest.NewServer(server)
 	t.Cleanup(upstream.Close)
-	return before(t, upstream.URL, change)
+	u, err := url.Parse(upstream.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
 }
 
 func before(t *testing.T, address string, change func(*recorder.Options)) *proxy {

@@ -42,6 +42,9 @@ type Options struct {
 	GPUs bool
 	// Watch shows servers and GPUs without a run: [Dashboard.Observe] has what there is to show, and q quits too.
 	Watch bool
+	// Traffic shows a recording, in place of servers and GPUs: [Dashboard.Recorded] has what there is to show. It is a
+	// watch, too.
+	Traffic bool
 	// Interrupt is called by Ctrl-C; it must return at once.
 	Interrupt func()
 	// Dir is where screenshots go while no run says so.
@@ -95,6 +98,9 @@ type state struct {
 	// for those of a run.
 	observed *progress.Observed
 	servers  map[string]serverCourses
+	// traffic is what a recorder has seen, recorded the courses of its figures.
+	traffic  *progress.Traffic
+	recorded trafficCourses
 	// runs is the number of runs that have begun; ending is how the last one ended, nil while it goes on.
 	runs   int
 	ending *progress.Ending
@@ -109,6 +115,7 @@ func New(o Options) *Dashboard {
 		o.Notice = defaultNotice
 	}
 	o.Frame = max(o.Frame, leastFrame)
+	o.Watch = o.Watch || o.Traffic
 	return &Dashboard{options: o, ended: make(chan struct{})}
 }
 
@@ -281,7 +288,7 @@ func (d *Dashboard) newest() *state {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.state
-	s.trends = s.trends.clone()
+	s.trends, s.recorded = s.trends.clone(), s.recorded.clone()
 	s.servers = make(map[string]serverCourses, len(d.state.servers))
 	for url, courses := range d.state.servers {
 		s.servers[url] = courses.clone()

@@ -28,7 +28,7 @@ var keyRows = []keyRow{
 	{"Ctrl-S", "writes the screen as an SVG file into the folder of the run", true},
 	{"Ctrl-Z", "suspends the program; `fg` comes back", true},
 	{"Ctrl-C", "leaves the screen and ends the run with its results so far; a second one ends the program at once", true},
-	{"q", "ends `aiperf top`", true},
+	{"q", "ends `aiperf top` and `aiperf record`", true},
 }
 
 // KeysTable returns the keys as a Markdown table.

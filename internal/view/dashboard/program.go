@@ -84,7 +84,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // key does what a key asks for.
 func (m *model) key(name string) tea.Cmd {
-	if m.d.options.Watch && (name == "q" || slices.Contains(runKeys, name)) {
+	if m.d.options.Watch && (name == "q" || slices.Contains(m.d.options.absentKeys(), name)) {
 		if name != "q" {
 			return nil
 		}

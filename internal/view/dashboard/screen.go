@@ -245,6 +245,10 @@ func (s *screen) draw(f *frame) {
 		drawTiny(c, f)
 		return
 	}
+	if f.options.Traffic {
+		s.drawTraffic(f)
+		return
+	}
 	if f.options.Watch {
 		s.drawWatch(f)
 		return
@@ -498,7 +502,7 @@ func (s *screen) drawFooter(f *frame) {
 // hinted reports whether the footer has a key.
 func (s *screen) hinted(f *frame, key string) bool {
 	if f.options.Watch {
-		return !slices.Contains(runKeys, key)
+		return !slices.Contains(f.options.absentKeys(), key)
 	}
 	return key != string(runsPane) || f.series != nil
 }
@@ -506,6 +510,14 @@ func (s *screen) hinted(f *frame, key string) bool {
 // runKeys are the keys of panes that only a run has.
 var runKeys = []string{string(progressPane), string(metricsPane), string(workersPane), string(errorPane),
 	string(runsPane)}
+
+// absentKeys are the keys that a watch does not have.
+func (o *Options) absentKeys() []string {
+	if o.Traffic {
+		return append(runKeys[:len(runKeys):len(runKeys)], string(gpuPane), string(serverPane))
+	}
+	return runKeys
+}
 
 // shownKey is a key as the footer names it.
 func (s *screen) shownKey(f *frame, key string) string {
@@ -520,6 +532,10 @@ func (s *screen) shownKey(f *frame, key string) string {
 
 // drawTiny draws what fits into a small terminal: a few lines without boxes.
 func drawTiny(c *canvas, f *frame) {
+	if f.options.Traffic {
+		drawTinyTraffic(c, f)
+		return
+	}
 	if f.options.Watch {
 		for y, l := range observedLines(f, c.width) {
 			if y < c.height {

@@ -3,7 +3,6 @@ package collect
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +14,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"aiperf/internal/base/pemfile"
 )
 
 // Limits of a listing of pods.
@@ -37,13 +38,9 @@ func newCluster(host, port, account string) (*cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no service account token: %w", err)
 	}
-	authority, err := os.ReadFile(filepath.Join(account, "ca.crt"))
+	roots, err := pemfile.Authorities(filepath.Join(account, "ca.crt"))
 	if err != nil {
 		return nil, fmt.Errorf("no certificate of the cluster: %w", err)
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(authority) {
-		return nil, fmt.Errorf("%s holds no certificate", filepath.Join(account, "ca.crt"))
 	}
 	return &cluster{
 		base:  "https://" + net.JoinHostPort(host, port),

@@ -119,32 +119,18 @@ func (b *Body) input() (text string, ids int) {
 	return text, ids
 }
 
-// Input is the text of the body whose tokens are counted, and the token ids that it carries instead.
+// Input returns the text and the token ids of the body as servers with a chat template cache them: what
+// [Body.InputTokens] counts, but declared tools before the messages, and they and their calls as JSON.
 func (b *Body) Input() (text string, ids []int) {
 	if b.text != nil {
 		return *b.text, nil
 	}
-	text, _ = b.input()
-	for m := range jsonscan.Members(b.JSON()) {
-		if key := string(m.Key); key == "input_ids" || key == "prompt" && text == "" {
-			ids = appendIDs(ids, m.Value)
-		}
+	c := textCollector{asCached: true}
+	c.body(b.JSON())
+	if text = c.text.String(); text == "" && c.ids == 0 {
+		text = b.fallback
 	}
-	return text, ids
-}
-
-// appendIDs appends the numbers of a list, and of the lists in it.
-func appendIDs(ids []int, raw []byte) []int {
-	for e := range jsonscan.Elements(raw) {
-		if isNumber(e) {
-			if n, _ := jsonscan.Int(e, 0); n >= 0 {
-				ids = append(ids, int(n))
-			}
-			continue
-		}
-		ids = appendIDs(ids, e)
-	}
-	return ids
+	return text, c.kept
 }
 
 // Alone reports that the body holds the current turn only: a form has no place for a history.

@@ -12,23 +12,37 @@ import (
 // body, whatever API it is for; media add nothing.
 func inputText(body []byte) (text string, ids int) {
 	var c textCollector
+	c.body(body)
+	return c.text.String(), c.ids
+}
+
+// body collects what a body holds.
+func (c *textCollector) body(body []byte) {
 	var f bodyFields
 	for m := range jsonscan.Members(body) {
 		f.note(m)
 	}
+	messages := f.messages
+	if !hasMessages(messages) {
+		messages = f.input
+	}
+	if !hasMessages(messages) {
+		messages = nil
+	}
+	if messages != nil && c.asCached {
+		c.tools(f.tools)
+	}
 	c.leading(f.instructions)
 	c.leading(f.system)
 	switch {
-	case hasMessages(f.messages):
-		c.messages(f.messages)
-		c.tools(f.tools)
-	case hasMessages(f.input):
-		c.messages(f.input)
-		c.tools(f.tools)
-	default:
+	case messages == nil:
 		c.flat(&f)
+	case c.asCached:
+		c.messages(messages)
+	default:
+		c.messages(messages)
+		c.tools(f.tools)
 	}
-	return c.text.String(), c.ids
 }
 
 // countMessages counts the messages of a body as one conversation, and the texts of its tools; false for a
@@ -107,6 +121,19 @@ type textCollector struct {
 	text    strings.Builder
 	scratch []byte
 	ids     int
+	// asCached has tools before messages, so that what prompts share is at their beginning, and tools and their calls as
+	// JSON, as chat templates of servers have both; it keeps the token ids in kept.
+	asCached bool
+	kept     []int
+}
+
+// id takes a token id.
+func (c *textCollector) id(raw []byte) {
+	c.ids++
+	if c.asCached {
+		n, _ := jsonscan.Int(raw, 0)
+		c.kept = append(c.kept, int(max(0, n)))
+	}
 }
 
 func (c *textCollector) add(s []byte) {
@@ -161,6 +188,10 @@ func (c *textCollector) messages(raw []byte) {
 		c.content(jsonscan.Find(item, "content"))
 		for call := range jsonscan.Elements(jsonscan.Find(item, "tool_calls")) {
 			function := jsonscan.Find(call, "function")
+			if c.asCached {
+				c.compact(function)
+				continue
+			}
 			c.str(jsonscan.Find(function, "name"))
 			c.compact(jsonscan.Find(function, "arguments"))
 		}
@@ -192,6 +223,10 @@ func (c *textCollector) part(raw []byte) {
 // tools adds the declared tools; their members are in a function object or in the tool itself.
 func (c *textCollector) tools(raw []byte) {
 	for tool := range jsonscan.Elements(raw) {
+		if c.asCached {
+			c.compact(tool)
+			continue
+		}
 		function := jsonscan.Find(tool, "function")
 		if function == nil || bytes.HasPrefix(function, []byte("null")) {
 			function = tool
@@ -230,13 +265,13 @@ func (c *textCollector) list(raw []byte) {
 	c.item(raw)
 	for e := range jsonscan.Elements(raw) {
 		if isNumber(e) {
-			c.ids++
+			c.id(e)
 			continue
 		}
 		c.item(e)
 		for id := range jsonscan.Elements(e) {
 			if isNumber(id) {
-				c.ids++
+				c.id(id)
 			}
 		}
 	}

@@ -1,6 +1,10 @@
 package endpoint
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestInputText(t *testing.T) {
 	for _, c := range []struct {
@@ -31,6 +35,42 @@ func TestInputText(t *testing.T) {
 		if text, ids := inputText([]byte(c.body)); text != c.want || ids != c.ids {
 			t.Errorf("%s: got %q, %d; want %q, %d", c.name, text, ids, c.want, c.ids)
 		}
+	}
+}
+
+// TestInput: the text of a body and its ids are as many tokens as it counts; tools are in front, whole.
+func TestInput(t *testing.T) {
+	for _, c := range []struct {
+		body, text string
+		ids        []int
+	}{
+		{`{"prompt":[1,2,3]}`, "", []int{1, 2, 3}},
+		{`{"prompt":[[1,2],[3]]}`, "", []int{1, 2, 3}},
+		{`{"input":[5,6]}`, "", []int{5, 6}},
+		{`{"input":[[7],[8,9]]}`, "", []int{7, 8, 9}},
+		{`{"input_ids":[4,-1]}`, "", []int{4, 0}},
+		{`{"prompt":["a b",[1,2]]}`, "a b", []int{1, 2}},
+		{`{"input":"a b"}`, "a b", nil},
+		{`{"messages":[{"role":"system","content":"s"},{"role":"user","content":"u"}],"tools":[{"name":"f", "input_schema":{}}]}`, `{"name":"f","input_schema":{}} s u`, nil},
+		{`{"messages":[{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}}]}]}`,
+			`{"name":"f","arguments":"{}"}`, nil},
+		{`{"system":"s","messages":[{"role":"user","content":"u"}],"tools":[{"name":"f"}]}`, `{"name":"f"} s u`, nil},
+		{`{"instructions":"i","input":[{"role":"user","content":"u"}],"tools":[{"name":"f"}]}`, `{"name":"f"} i u`, nil},
+		{`{"query":"q","documents":["d"]}`, "q d", nil},
+		{`{"model":"m"}`, "", nil},
+	} {
+		text, ids := Made([]byte(c.body), "application/json", false, nil).Input()
+		if text != c.text || !slices.Equal(ids, c.ids) {
+			t.Errorf("%s: got %q %v, want %q %v", c.body, text, ids, c.text, c.ids)
+		}
+		var w words
+		n, _ := Made([]byte(c.body), "application/json", false, nil).InputTokens(&w)
+		if own := int64(w.Count(text) + len(ids)); own != max(0, n) && !strings.Contains(c.body, "tool") {
+			t.Errorf("%s: %d tokens, counted as %d", c.body, own, n)
+		}
+	}
+	if text, _ := (&Body{Bytes: []byte(`{}`), fallback: "x y"}).Input(); text != "x y" {
+		t.Errorf("got %q without text, want what stands for it", text)
 	}
 }
 

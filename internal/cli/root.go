@@ -143,7 +143,7 @@ Flags:
   --version             print the version
   --install-completion  install the completion of your shell: [--shell NAME] [-o PATH]
 
-"aiperf <command> --help" shows the usual flags of a command, "aiperf docs" the documentation.
+"aiperf COMMAND --help" shows its usual flags, "aiperf docs" the documentation.
 `)
 	e.HelpText(b.String())
 }

@@ -34,6 +34,7 @@ type exchange struct {
 	cancelled, unreached bool
 	left                 bool  // the client left before its request was there
 	whole                bool  // the reply was read to its end
+	ending               bool  // the same, and the order of rows knows
 	broken               error // what ended the reply before its end
 	requestCut, replyCut bool
 	reserved             int64
@@ -97,7 +98,10 @@ func (x *exchange) read(p []byte, err error) {
 	}
 	switch {
 	case err == io.EOF:
-		x.whole = true
+		if x.whole = true; x.work && !x.ending {
+			x.ending = true
+			x.of.order.ending.Add(1)
+		}
 	case err != nil:
 		x.broken = err
 	}

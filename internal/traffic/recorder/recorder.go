@@ -71,6 +71,7 @@ type Recorder struct {
 	start     time.Time
 
 	queue   chan *exchange
+	order   order
 	workers sync.WaitGroup
 	held    atomic.Int64
 	closed  atomic.Bool
@@ -85,6 +86,7 @@ type Recorder struct {
 // New opens the files and starts what makes rows.
 func New(o Options) (*Recorder, error) {
 	r := &Recorder{o: o, start: time.Now(), queue: make(chan *exchange, queueLength)}
+	r.order.placed = sync.NewCond(&r.order.mu)
 	if r.o.Warn == nil {
 		r.o.Warn = func(string) {}
 	}
@@ -92,8 +94,8 @@ func New(o Options) (*Recorder, error) {
 		Salt: o.Salt, RenameModels: o.RenameModels})
 	var err error
 	if r.files, err = files.Create(files.Options{Folder: o.Folder, Keep: o.Keep,
-		Tokenizer: row.PlainName(o.Tokenizer.Name()), BlockSize: o.BlockSize, Start: r.start, MaxBytes: o.MaxBytes, TotalBytes: o.TotalBytes, Warn: r.o.Warn,
-		Meanwhile: "requests are passed on, their rows are lost"}); err != nil {
+		Tokenizer: row.PlainName(o.Tokenizer.Name()), BlockSize: o.BlockSize, Start: r.start, MaxBytes: o.MaxBytes,
+		TotalBytes: o.TotalBytes, Warn: r.o.Warn, Meanwhile: "requests are passed on, their rows are lost"}); err != nil {
 		return nil, err
 	}
 	transport := &http.Transport{
@@ -133,6 +135,9 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		// A client may close its connection on the last byte.
 		x.cancelled = (x.left || req.Context().Err() != nil) && !x.whole
 		r.submit(x)
+		if x.ending {
+			r.order.ending.Add(-1)
+		}
 		// A reply that breaks off must break off for the client, too: the panic by which net/http does so goes on.
 	}()
 	r.forwarder.forward(w, req, x)
@@ -169,17 +174,24 @@ func (r *Recorder) submit(x *exchange) {
 
 func (r *Recorder) work() {
 	maker := r.memory.Maker()
-	for x := range r.queue {
-		r.note(maker, x)
+	for {
+		x, turn := r.order.next(r.queue)
+		if x == nil {
+			return
+		}
+		r.note(maker, x, turn)
 		x.forget()
 	}
 }
 
 // note makes the row of an exchange and has it written.
-func (r *Recorder) note(maker *row.Maker, x *exchange) {
-	made, shared := maker.Make(&row.Exchange{At: x.at, Took: x.end, Path: x.path, Session: r.o.nameOf(x.header),
+func (r *Recorder) note(maker *row.Maker, x *exchange, turn int64) {
+	made, thread := maker.Describe(&row.Exchange{At: x.at, Took: x.end, Path: x.path, Session: r.o.nameOf(x.header),
 		Request: x.request, Encoding: x.encoding, RequestCut: x.requestCut, Reply: x.reply, ReplyEncoding: x.replyEncoding,
 		ReplyCut: x.replyCut, Status: x.status, ContentType: x.contentType, Reads: x.reads, Outcome: x.outcome()})
+	r.order.wait(turn)
+	shared := r.memory.Place(made, thread, x.at, x.at.Add(x.end))
+	r.order.done()
 	c := &r.counts
 	c.inputTokens.Add(int64(made.InputLength))
 	c.outputTokens.Add(int64(made.OutputLength))

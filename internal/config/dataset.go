@@ -49,6 +49,8 @@ type Dataset struct {
 	IgnoreTimes bool
 	// Synthesis changes a trace.
 	Synthesis Synthesis
+	// Played says how a recording of aiperf record is played.
+	Played Played
 	// Entries is the number of conversations to generate (unused for files).
 	Entries int
 	// Sessions is the number of sessions to run, nil if the user gave none.
@@ -102,6 +104,15 @@ type Dataset struct {
 	Limit int
 	// MediaMix draws what each turn holds; empty: all hold the same.
 	MediaMix []recipe.Archetype
+}
+
+// Played says how a recording of aiperf record is played; zero: there is none.
+type Played struct {
+	Is bool
+	// ForceLength: requests ask for replies of the recorded lengths.
+	ForceLength bool
+	// Model stands for that of recorded bodies; "" leaves it.
+	Model string
 }
 
 // Public says which published data set is sent.

@@ -15,6 +15,9 @@ const (
 	DynamoTrace = "dynamo_trace"
 )
 
+// Recording is the format of what aiperf record writes.
+const Recording = "aiperf_recording"
+
 // Table is the format of rows whose columns have any names.
 const Table = "table"
 
@@ -25,7 +28,7 @@ const MultiTurn = "multi_turn"
 func TraceFormats() []string {
 	return append([]string{
 		"mooncake_trace", "bailian_trace", "burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", "weka_trace",
-		TraceLab, DynamoTrace, Table,
+		TraceLab, DynamoTrace, Recording, Table,
 	}, Exports()...)
 }
 

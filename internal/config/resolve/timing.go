@@ -147,6 +147,10 @@ func (ti *timing) defaultRequests(concurrency *int64) *int64 {
 	switch {
 	case ti.sessions != nil:
 		return nil
+	case ti.recorded() != nil && ti.duration == nil && ti.mode != config.FixedSchedule &&
+		ti.mode != config.UserCentric && ti.mode != config.AgenticReplay:
+		ti.whole = true // each session once
+		return nil
 	case ti.graded() && ti.duration == nil:
 		ti.whole = true
 		return nil

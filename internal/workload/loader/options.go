@@ -38,6 +38,8 @@ type Options struct {
 	Batches *Batches
 	// Baseten belongs to that format alone.
 	Baseten recipe.Baseten
+	// Played says how a recording of aiperf record is played.
+	Played Played
 	// StripImages sends an image that has an id without its content when an earlier turn of the session sent it.
 	StripImages bool
 	// Stream adds to request bodies that they ask for a stream, where they do not say it themselves.

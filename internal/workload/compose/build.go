@@ -203,7 +203,7 @@ func (b *builder) conversations(ctx context.Context) error {
 			return err
 		}
 		b.dataset = loaded.Dataset
-		b.dataset.Notes = loaded.Notes
+		b.dataset.Notes, b.dataset.BlockSize = loaded.Notes, loaded.BlockSize
 		b.warnings = append(b.warnings, loaded.Warnings...)
 		if b.bodies = loaded.Format == "raw_payload" || loaded.Format == "openai_batch"; b.bodies {
 			b.noteModels()

@@ -25,6 +25,8 @@ type Dataset struct {
 	Sampler *Sampler
 	// DefaultContextMode holds for conversations that state none.
 	DefaultContextMode ContextMode
+	// BlockSize is the number of tokens of a block of prompts; 0: they have none.
+	BlockSize int
 	// NoInputs: recorded traffic that is not written out again.
 	NoInputs bool
 	// Notes say how the source was read, for the log.
@@ -152,6 +154,9 @@ type Prompt struct {
 type Recorded struct {
 	AtMS, TookMS  float64
 	Input, Output int
+	// Prompt and Cached are the server's counts of the prompt and of what of it came from its cache; Cached is -1 where
+	// it did not say so.
+	Prompt, Cached int
 }
 
 // Prefix counts the blocks of a prompt: Hits of them, from its beginning, were sent before in the same scope.

@@ -182,8 +182,7 @@ func (r *recordingReader) read(from *recording.Row) (*recordedRow, error) {
 		model: from.Model}
 	q.line, q.session = r.count, from.SessionID
 	at, output := from.TimestampMS, max(1, from.ReplyTokens())
-	q.turn = dataset.Turn{TimestampMS: &at, Recorded: &dataset.Recorded{AtMS: at, TookMS: from.LatencyMS,
-		Input: from.InputLength, Output: from.ReplyTokens()}}
+	q.turn = dataset.Turn{TimestampMS: &at, Recorded: recordedOf(from)}
 	if r.options.Played.MaxTokens {
 		q.turn.MaxTokens = &output
 	}
@@ -200,6 +199,19 @@ func (r *recordingReader) read(from *recording.Row) (*recordedRow, error) {
 	q.tokens, q.ids = from.InputLength, from.HashIDs
 	q.turn.Extra = r.members(from)
 	return q, nil
+}
+
+// recordedOf is what was recorded of a request.
+func recordedOf(from *recording.Row) *dataset.Recorded {
+	of := &dataset.Recorded{AtMS: from.TimestampMS, TookMS: from.LatencyMS, Input: from.InputLength,
+		Output: from.ReplyTokens(), Cached: -1}
+	if n := from.UsagePrompt; n != nil && *n >= 0 && *n <= math.MaxInt32 {
+		of.Prompt = int(*n)
+	}
+	if n := from.UsageCached; n != nil && *n >= 0 && *n <= math.MaxInt32 {
+		of.Cached = int(*n)
+	}
+	return of
 }
 
 // body makes a request that is sent with its recorded text.
@@ -399,9 +411,9 @@ func countRecorded(sessions [][]*recordedRow) {
 		all = append(all, rows...)
 	}
 	slices.SortStableFunc(all, func(a, b *recordedRow) int { return cmp.Compare(a.begun, b.begun) })
-	var sent prefixCache
+	var sent PrefixCache
 	for _, q := range all {
-		q.turn.Prefix = sent.take(q.ids)
+		q.turn.Prefix = sent.Take(q.ids)
 	}
 }
 

@@ -145,7 +145,9 @@ const StyleSGLang = "sglang"
 // Synthesis says how a trace is changed before it is replayed.
 type Synthesis struct {
 	SpeedupRatio, PrefixLenMultiplier, PromptLenMultiplier, OutputLenMultiplier float64
-	PrefixRootMultiplier                                                        int
+	// Users is by how much recorded users are multiplied.
+	Users                float64
+	PrefixRootMultiplier int
 	// MaxISL leaves rows out, MaxOSL caps their output; 0 means no limit.
 	MaxISL, MaxOSL int
 }

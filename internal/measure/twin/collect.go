@@ -1,8 +1,10 @@
 package twin
 
 import (
+	"cmp"
 	"hash/fnv"
 	"math"
+	"slices"
 	"sync"
 
 	"aiperf/internal/measure/record"
@@ -78,6 +80,9 @@ func (c *Collector) Requests() (list []Request, sent []Sent, ok bool) {
 	if len(c.list) > Most {
 		return nil, nil, false
 	}
+	slices.SortFunc(c.list, func(a, b Request) int { // sums do not depend on the order in which requests ended
+		return cmp.Or(cmp.Compare(a.AtMS, b.AtMS), cmp.Compare(a.Session, b.Session), a.Turn-b.Turn)
+	})
 	type place struct {
 		session uint64
 		turn    int

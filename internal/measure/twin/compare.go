@@ -54,7 +54,7 @@ func Compare(recorded, replayed *Facts, lateness float64) []Row {
 	nan := math.NaN()
 	var rows []Row
 	add := func(measure string, a, b, distance float64) {
-		rows = append(rows, Row{measure, a, b, distance, nan, nan})
+		rows = append(rows, Row{measure, a, b, rounded(distance), nan, nan})
 	}
 	starts := func(measure string, a, b *Sample) {
 		if a != nil && b != nil {
@@ -65,8 +65,8 @@ func Compare(recorded, replayed *Facts, lateness float64) []Row {
 		if a == nil || b == nil {
 			return
 		}
-		r := Row{Measure: measure, Recorded: a.Mean, Replayed: b.Mean, KS: Distance(a, b, 0),
-			Mean: apart(a.Mean, b.Mean)}
+		r := Row{Measure: measure, Recorded: a.Mean, Replayed: b.Mean, KS: rounded(Distance(a, b, 0)),
+			Mean: rounded(apart(a.Mean, b.Mean))}
 		r.Distance = max(r.KS, r.Mean)
 		rows = append(rows, r)
 	}
@@ -100,6 +100,9 @@ func Compare(recorded, replayed *Facts, lateness float64) []Row {
 	}
 	return rows
 }
+
+// rounded is a distance as it is shown and judged.
+func rounded(distance float64) float64 { return math.Round(distance*1000) / 1000 }
 
 // apart is the difference of two figures as a part of the larger one.
 func apart(a, b float64) float64 {

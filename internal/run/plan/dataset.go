@@ -93,7 +93,7 @@ func reading(cfg *config.Run, d *endpoint.Descriptor) loader.Options {
 		Stream: cfg.Endpoint.Streaming && !cfg.Endpoint.GRPC && c.Format == "",
 		Weka:   cfg.Env.Weka, TraceLab: cfg.Env.Dataset.TraceLab,
 		BlockSize: c.BlockSize, IgnoreTimes: c.IgnoreTimes, MaxISL: c.Synthesis.MaxISL, MaxOSL: c.Synthesis.MaxOSL,
-		Reshape: reshape(cfg),
+		Reshape: reshape(cfg), Users: c.Synthesis.Users,
 		MaxLine: cfg.Env.Dataset.MaxLineBytes, Baseten: c.Baseten, StripImages: c.StripImages,
 		Batches: &loader.Batches{c.Batches.Text, c.Batches.Image, c.Batches.Audio, c.Batches.Video},
 	}

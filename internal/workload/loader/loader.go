@@ -25,6 +25,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"aiperf/internal/workload/dataset"
@@ -52,8 +53,14 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 	if err != nil {
 		return nil, err
 	}
+	if o.Users > 0 && o.Users != 1 {
+		o.IndexFrom = math.MaxInt64
+	}
 	if flags := o.traceOnly(); len(flags) > 0 && f.blockSize == 0 {
 		return nil, fmt.Errorf("%s: %s need a trace, and this is a %s file", path, strings.Join(flags, ", "), f.name)
+	}
+	if f.name == recordingFormat { // whose replies may be asked for in the same way
+		o.Baseten.NoMinTokens = false
 	}
 	if asksOfBaseten(o.Baseten) && f.name != basetenTrace {
 		return nil, fmt.Errorf("%s: --replay-speedup, --trace-session-sample-ratio, --max-idle-gap-cap-seconds, "+
@@ -81,6 +88,11 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 		return nil, l.empty(&o)
 	}
 	conversations = l.limit(conversations)
+	if o.Users > 0 && o.Users != 1 {
+		if conversations, err = l.multiply(conversations.(dataset.Memory)); err != nil { // which is not indexed
+			return nil, err
+		}
+	}
 	l.credentials.note(&l.faults)
 	return &Result{
 		Dataset: &dataset.Dataset{

@@ -35,7 +35,13 @@ func (r *Row) Unit() string { return titles[r.Measure][1] }
 
 // slackMS is how much times may differ that count as equal: a recorder sees a request some milliseconds before or after
 // its server does. Starts may differ by a thousandth of the time between the first and the last, if that is more.
-const slackMS, slackPart = 5, 0.001
+const slackMS, slackPart = 10, 0.001
+
+// timeDistance is the distance of times, of which one may be off: a request that one pause of the machine delays says
+// nothing of the replay.
+func timeDistance(a, b *Sample, slack float64) float64 {
+	return max(0, Distance(a, b, slack)-1/float64(min(len(a.Values), len(b.Values))))
+}
 
 // Row is a measure of both sides. The figures are means, the last start or a share in percent; NaN where one is not
 // known. Distance is NaN where there is none to be had.
@@ -58,7 +64,7 @@ func Compare(recorded, replayed *Facts, lateness float64) []Row {
 	}
 	starts := func(measure string, a, b *Sample) {
 		if a != nil && b != nil {
-			add(measure, a.Max/1000, b.Max/1000, Distance(a, b, max(slackMS, slackPart*a.Max)))
+			add(measure, a.Max/1000, b.Max/1000, timeDistance(a, b, max(slackMS, slackPart*a.Max)))
 		}
 	}
 	lengths := func(measure string, a, b *Sample) {
@@ -83,7 +89,7 @@ func Compare(recorded, replayed *Facts, lateness float64) []Row {
 	lengths(Outputs, recorded.Outputs, replayed.Outputs)
 	lengths(Turns, recorded.Turns, replayed.Turns)
 	if a, b := recorded.Thinks, replayed.Thinks; a != nil && b != nil {
-		add(Thinks, a.Mean, b.Mean, Distance(a, b, slackMS))
+		add(Thinks, a.Mean, b.Mean, timeDistance(a, b, slackMS))
 	}
 	if a, b := recorded.Cache, replayed.Cache; a != nil && b != nil && a.Tokens > 0 && b.Tokens > 0 {
 		add(Sharing, 100*a.Share(), 100*b.Share(), math.Abs(a.Share()-b.Share()))

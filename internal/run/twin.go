@@ -107,7 +107,9 @@ func (w *twinWatch) recorded() (list []twin.Request, turns []*dataset.Turn) {
 // where prompts have no blocks, or are not whole.
 func (w *twinWatch) sharing(expected []twin.Request, turns []*dataset.Turn, sent []twin.Sent) (of, by *twin.Cache) {
 	size := w.content.data.BlockSize
+	blocks := func(t *dataset.Turn) bool { return t.Prompt != nil && len(t.Prompt.Blocks) > 0 }
 	if size <= 0 || slices.ContainsFunc(turns, func(t *dataset.Turn) bool { return t.Prompt == nil }) ||
+		!slices.ContainsFunc(turns, blocks) ||
 		slices.ContainsFunc(expected, func(q twin.Request) bool { return q.Input < 0 }) {
 		return nil, nil
 	}

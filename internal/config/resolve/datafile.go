@@ -145,7 +145,8 @@ func (f *datafile) rows(file, format string) traceFacts {
 		return traceFacts{} // no lines to count
 	}
 	if format == option.Recording {
-		return traceFacts{timed: true, lengths: true} // not all of its rows are played
+		about := f.asked.recorded()
+		return traceFacts{timed: about == nil || !about.Untimed, lengths: true} // not all of its rows are played
 	}
 	if format == option.Table {
 		rows, timed, lengths := f.catalog.Table(file, f.columns())

@@ -65,9 +65,9 @@ func (ep *endpoint) asRecorded() (endpointType string, streaming bool) {
 		streaming = 2*about.Streams >= about.Rows
 		switch {
 		case streaming && about.Streams == about.Rows:
-			ep.info("the replies of the recording were streams: requests ask for streams; --streaming false prevents this")
+			ep.info("the replies of the recording were streams: requests ask for streams; --streaming=false prevents this")
 		case streaming:
-			ep.info("most replies of the recording were streams: all requests ask for streams; --streaming false prevents this")
+			ep.info("most replies of the recording were streams: all requests ask for streams; --streaming=false prevents this")
 		default:
 			ep.info("most replies of the recording were no streams: no request asks for one; --streaming changes that")
 		}

@@ -71,7 +71,7 @@ func (ti *timing) followsTrace() bool {
 		return false
 	}
 	trace := ti.file.rows(file, format)
-	if !trace.timed && !slices.Contains(timedByType(), format) {
+	if !trace.timed && (!slices.Contains(timedByType(), format) || format == option.Recording) {
 		return false
 	}
 	ti.lines = trace.rows

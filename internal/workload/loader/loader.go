@@ -40,6 +40,8 @@ type Result struct {
 	Notes []string
 	// BlockSize is the number of tokens of a hash id; traces only.
 	BlockSize int
+	// Tokenizer is what counted the lengths; "" if that is not known.
+	Tokenizer string
 }
 
 // Load reads the file at path as it is. An empty format is detected.
@@ -103,7 +105,7 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 			Credentials:        l.credentials.list,
 		},
 		Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.filterNotes(f.unit())...),
-		BlockSize: l.blockSize,
+		BlockSize: l.blockSize, Tokenizer: l.countedBy,
 	}, nil
 }
 
@@ -116,6 +118,7 @@ type load struct {
 	sessions      map[string]int // session id → place in conversations
 	starts        []int          // the first lines of the conversations
 	grouped       bool           // the conversations are those of rows
+	countedBy     string         // the tokenizer of recorded lengths
 }
 
 // read returns the conversations: those of a large file of rows stay in it.

@@ -41,7 +41,9 @@ type recordedRow struct {
 // recordingReader reads the rows of a recording, session by session in the order of their first rows.
 type recordingReader struct {
 	*load
-	head     recording.Head
+	head recording.Head
+	// untimed reports that rows have an order and no times.
+	untimed  bool
 	sessions map[string]int
 	rows     [][]*recordedRow
 	count    int
@@ -85,7 +87,9 @@ func (r *recordingReader) part(path string, first bool) error {
 	return r.eachFile([]string{path}, func(line []byte) {
 		if head, ok := recording.ReadHead(line); ok {
 			headed = true
-			r.begin(head, first)
+			if r.begin(head, first); first {
+				r.untimed = recording.UntimedHead(line)
+			}
 			return
 		}
 		if !headed {
@@ -110,7 +114,7 @@ func (r *recordingReader) begin(head recording.Head, first bool) {
 	case head.BlockSize > 0 && r.options.BlockSize > 0 && head.BlockSize != r.options.BlockSize:
 		r.errorf("the recording has blocks of %d tokens, --isl-block-size says %d", head.BlockSize, r.options.BlockSize)
 	case first:
-		r.head = head
+		r.head, r.countedBy = head, head.Tokenizer
 		r.blockSize = cmp.Or(head.BlockSize, r.blockSize)
 	}
 }
@@ -158,7 +162,7 @@ func (r *recordingReader) keeps(q *recordedRow) bool {
 	if !r.admit(&q.row) || q.absent {
 		return false
 	}
-	if !r.options.Window.Holds(q.begun) {
+	if !r.untimed && !r.options.Window.Holds(q.begun) {
 		r.dropped.outside++
 		return false
 	}
@@ -181,10 +185,13 @@ func (r *recordingReader) read(from *recording.Row) (*recordedRow, error) {
 	q := &recordedRow{begun: from.TimestampMS, ended: from.TimestampMS + from.LatencyMS, order: from.Turn,
 		model: from.Model}
 	q.line, q.session = r.count, from.SessionID
-	at, output := from.TimestampMS, max(1, from.ReplyTokens())
-	q.turn = dataset.Turn{TimestampMS: &at, Recorded: recordedOf(from)}
-	if r.options.Played.MaxTokens {
-		q.turn.MaxTokens = &output
+	q.turn = dataset.Turn{TimestampMS: new(from.TimestampMS), Recorded: recordedOf(from)}
+	if r.options.Played.MaxTokens && from.ReplyKnown() {
+		q.turn.MaxTokens = new(max(1, from.ReplyTokens()))
+	}
+	if r.untimed {
+		q.begun, q.ended = float64(r.count), float64(r.count)
+		q.turn.TimestampMS, q.turn.Recorded.AtMS = nil, q.begun
 	}
 	if r.head.Keep == recording.KeepText {
 		return r.body(q, from)
@@ -205,6 +212,9 @@ func (r *recordingReader) read(from *recording.Row) (*recordedRow, error) {
 func recordedOf(from *recording.Row) *dataset.Recorded {
 	of := &dataset.Recorded{AtMS: from.TimestampMS, TookMS: from.LatencyMS, Input: from.InputLength,
 		Output: from.ReplyTokens(), Cached: -1}
+	if !from.ReplyKnown() {
+		of.Output = -1
+	}
 	if n := from.UsagePrompt; n != nil && *n >= 0 && *n <= math.MaxInt32 {
 		of.Prompt = int(*n)
 	}
@@ -291,7 +301,7 @@ func (r *recordingReader) members(from *recording.Row) (fields []dataset.Field) 
 	for _, name := range names {
 		fields = append(fields, dataset.Field{Name: name, Value: from.Sampling[name]})
 	}
-	if !r.options.Played.ForceLength {
+	if !r.options.Played.ForceLength || !from.ReplyKnown() {
 		return fields
 	}
 	least := max(1, from.ReplyTokens())
@@ -326,6 +336,9 @@ func (r *recordingReader) note() {
 	if r.others > 0 {
 		r.notef("%d recorded requests are of other endpoint types and are not played: %s; --endpoint-type plays another one",
 			r.others, strings.Join(recording.Most(r.endpoints), ", "))
+	}
+	if r.untimed {
+		r.notef("the recording has no times: its sessions are played in their order, without think times")
 	}
 	if r.head.Keep == recording.KeepLengths {
 		r.notef("the recording keeps lengths alone: prompts have the recorded lengths and share nothing")
@@ -367,8 +380,10 @@ func (r *recordingReader) play() {
 				if q.begun < end {
 					overlapping++
 				}
-				think := max(0, q.begun-end)
-				q.turn.TimestampMS, q.turn.DelayMS = nil, &think
+				q.turn.TimestampMS = nil
+				if !r.untimed {
+					q.turn.DelayMS = new(max(0, q.begun-end))
+				}
 			}
 			end = max(end, q.ended)
 			r.options.Reshape.scaleTurn(&q.turn)

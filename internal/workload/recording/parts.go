@@ -72,6 +72,17 @@ func ReadHead(line []byte) (h Head, ok bool) {
 	return h, bytes.Contains(line, []byte(`"aiperf_recording"`)) && json.Unmarshal(line, &h) == nil && h.Recording > 0
 }
 
+// UntimedHead reports whether the first line of a part says that nobody knows when the requests came.
+func UntimedHead(line []byte) bool {
+	var head struct {
+		Untimed bool `json:"untimed"`
+	}
+	return json.Unmarshal(line, &head) == nil && head.Untimed
+}
+
+// ReplyKnown reports whether the length of the reply is known.
+func (r *Row) ReplyKnown() bool { return !strings.Contains(r.Incomplete, "no reply") }
+
 // ReplyTokens is the length of the reply: as the server counted it, where it did, else that of its texts.
 func (r *Row) ReplyTokens() int {
 	if r.UsageCompletion != nil && *r.UsageCompletion > 0 {
@@ -89,6 +100,8 @@ type About struct {
 	// Endpoints and Models are counts of answered requests, Streams how many of them asked for a stream.
 	Endpoints, Models map[string]int
 	Rows, Streams     int
+	// Untimed reports that nobody knows when the requests came.
+	Untimed bool
 }
 
 // lookedAt is how many rows are looked at before a run.
@@ -105,7 +118,7 @@ func Look(path string) (about About, ok bool) {
 		err := eachLine(part, func(line []byte) bool {
 			if head, is := ReadHead(line); is {
 				if i == 0 {
-					about.Head, ok = head, true
+					about.Head, about.Untimed, ok = head, UntimedHead(line), true
 				}
 				return true
 			}

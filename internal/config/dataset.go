@@ -49,6 +49,8 @@ type Dataset struct {
 	IgnoreTimes bool
 	// Synthesis changes a trace.
 	Synthesis Synthesis
+	// Played says how a recording of aiperf record is played.
+	Played Played
 	// Entries is the number of conversations to generate (unused for files).
 	Entries int
 	// Sessions is the number of sessions to run, nil if the user gave none.
@@ -104,6 +106,15 @@ type Dataset struct {
 	MediaMix []recipe.Archetype
 }
 
+// Played says how a recording of aiperf record is played; zero: there is none.
+type Played struct {
+	Is bool
+	// ForceLength: requests ask for replies of the recorded lengths.
+	ForceLength bool
+	// Model stands for that of recorded bodies; "" leaves it.
+	Model string
+}
+
 // Public says which published data set is sent.
 type Public struct {
 	// Name is empty where none is.
@@ -134,7 +145,9 @@ const StyleSGLang = "sglang"
 // Synthesis says how a trace is changed before it is replayed.
 type Synthesis struct {
 	SpeedupRatio, PrefixLenMultiplier, PromptLenMultiplier, OutputLenMultiplier float64
-	PrefixRootMultiplier                                                        int
+	// Users is by how much recorded users are multiplied.
+	Users                float64
+	PrefixRootMultiplier int
 	// MaxISL leaves rows out, MaxOSL caps their output; 0 means no limit.
 	MaxISL, MaxOSL int
 }

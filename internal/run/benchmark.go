@@ -118,17 +118,26 @@ func (c *content) askAll(context.Context) error {
 		return nil
 	}
 	n := int64(c.data.RootCount())
-	if a := c.cfg.Accuracy; a != nil {
-		n *= int64(max(1, a.Repeats))
+	graded := c.cfg.Accuracy != nil
+	if graded {
+		n *= int64(max(1, c.cfg.Accuracy.Repeats))
 	}
 	cfg := *c.cfg
 	cfg.Phases = slices.Clone(cfg.Phases)
 	for i := range cfg.Phases {
 		if p := &cfg.Phases[i]; p.Whole {
-			p.Requests, p.Whole = &n, false
+			if p.Whole = false; graded {
+				p.Requests = &n
+			} else {
+				p.Sessions = &n
+			}
 		}
 	}
 	c.cfg = &cfg // all parts of the run see it
+	if !graded {
+		c.log.Info(fmt.Sprintf("Each of %d recorded sessions is played once", n))
+		return nil
+	}
 	c.log.Info(fmt.Sprintf("Asking %d problems", n))
 	return nil
 }

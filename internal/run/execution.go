@@ -41,6 +41,8 @@ type execution struct {
 	marks phaseMarks
 	// searches is nil when no phase searches its load.
 	searches *searches
+	// twin is nil where nothing recorded is played.
+	twin *twinWatch
 	// grading is nil when no answers are graded.
 	grading *grading
 	health  *clientHealth

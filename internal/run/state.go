@@ -114,6 +114,9 @@ func (o *outcome) phaseStates() []summary.PhaseState {
 func (o *outcome) finalState() *summary.State {
 	s := o.state(o.Result.Run)
 	s.Ledger, s.Outside = o.ledger, o.outside
+	if o.twin != nil {
+		s.Recorded = o.twin.facts
+	}
 	s.Servers, s.Stages = o.Result.Servers, o.Result.Stages
 	s.Status = summary.StateFinished
 	s.Warmup, s.ClientHealth = o.Result.Warmup, o.Result.ClientHealth

@@ -219,6 +219,11 @@ func (e *execution) followRecords() {
 		e.page = &pageData{startNS: e.records.profilingStartNS}
 		e.parts = append(e.parts, e.page)
 	}
+	if !e.options.isShare() {
+		if e.twin = newTwinWatch(e.content); e.twin != nil {
+			e.parts = append(e.parts, e.twin)
+		}
+	}
 	e.parts = append(e.parts, &e.news)
 	e.followers = followers{base: e.base, engine: e.engine, content: e.content, records: e.records, health: e.health,
 		grading: e.grading, servers: e.servers, gpus: e.gpus, news: &e.news}

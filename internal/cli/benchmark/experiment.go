@@ -30,8 +30,8 @@ type experiment struct {
 	plan *sweep.Plan
 	// base are the settings of the one configuration, or those that all variations have in common.
 	base *settings.Settings
-	// model is that of the server where none was named, "" else.
-	model string
+	// models are those of the server or of a recording where none was named.
+	models []string
 	// study is that of aiperf capacity; nil else.
 	study *capacity.Study
 	// warnings are about flags of a search.
@@ -167,8 +167,8 @@ func (e *experiment) config(v *sweep.Variation) (*config.Run, []fault.Warning, e
 	if err != nil {
 		return nil, nil, fmt.Errorf("variation %d (%s): %w", v.Index, v.Label, err)
 	}
-	if e.model != "" {
-		own = own.WithModel(e.model)
+	if len(e.models) > 0 {
+		own = own.WithModel(e.models...)
 	}
 	if e.input != nil {
 		own = own.WithInput(e.input.InputFile.Get(), e.input.CustomDatasetType.Get())

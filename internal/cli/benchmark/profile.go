@@ -57,7 +57,7 @@ func (b *bench) prepared(e *experiment) error {
 		return err
 	}
 	if resolve.LacksModel(own) {
-		e.model = cfg.Models[0]
+		e.models = cfg.Models
 	}
 	loaded.note(cfg)
 	var cells []series.Cell
@@ -82,14 +82,29 @@ func resolveRun(e *command.Env, parsed *settings.Settings) (*config.Run, []fault
 	if err != nil {
 		return resolve.Resolve(parsed, run.Catalog{}) // which says of the model too
 	}
-	log := newLog(e.Terminal, cfg, view{}, false)
-	defer log.Close()
-	model, note, err := run.FindModel(context.Background(), cfg, run.Options{Version: command.Version, Log: log})
+	models, note, err := findModels(e, parsed, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg, warnings, err := resolve.Resolve(parsed.WithModel(model), run.Catalog{})
+	cfg, warnings, err := resolve.Resolve(parsed.WithModel(models...), run.Catalog{})
 	return cfg, append([]fault.Warning{{Level: fault.LevelInfo, Text: note}}, warnings...), err
+}
+
+// findModels returns the models of a run whose user named none, and a line that says so: those of a recording with
+// several of them, else the only one that the server offers, else that of the recording.
+func findModels(e *command.Env, parsed *settings.Settings, cfg *config.Run) (models []string, note string, err error) {
+	recorded := resolve.RecordedModels(parsed)
+	note = "No --model is given: requests name the models of the recording, " + strings.Join(recorded, ", ")
+	if len(recorded) > 1 {
+		return recorded, note, nil
+	}
+	log := newLog(e.Terminal, cfg, view{}, false)
+	defer log.Close()
+	model, offered, err := run.FindModel(context.Background(), cfg, run.Options{Version: command.Version, Log: log})
+	if err != nil && len(recorded) == 1 {
+		return recorded, strings.Replace(note, "models", "model", 1), nil
+	}
+	return []string{model}, offered, err
 }
 
 // check returns an error for what cannot be asked for together.

@@ -21,6 +21,8 @@ Runs a benchmark against an inference server and writes its reports.
 			Command: "aiperf profile --streaming --request-rate 5 --benchmark-duration 60s --isl 512"},
 		{For: "your own prompts, and the rate of replies that meet a service level",
 			Command: "aiperf profile --input-file prompts.jsonl --streaming --goodput 'ttft:300ms'"},
+		{For: "a recording of aiperf record, with twice as many users",
+			Command: "aiperf profile --input-file recording --users x2"},
 		{For: "four loads, one after the other, and which is best",
 			Command: "aiperf profile --streaming --concurrency 1,4,16,64 --request-count 200"},
 		{For: "in a pipeline: exit code 3 if the server is too slow",

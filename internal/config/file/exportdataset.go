@@ -160,6 +160,7 @@ func promptsConfig(r *config.Run) Object {
 func synthesisConfig(r *config.Run) Object {
 	p, s := r.Asked, r.Dataset.Synthesis
 	out := addGiven(nil, &p.SynthesisSpeedupRatio, "speedup_ratio", s.SpeedupRatio)
+	out = addGiven(out, &p.SynthesisUsers, "users", s.Users)
 	out = addGiven(out, &p.SynthesisPrefixLenMultiplier, "prefix_len_multiplier", s.PrefixLenMultiplier)
 	out = addGiven(out, &p.SynthesisPrefixRootMultiplier, "prefix_root_multiplier", int64(s.PrefixRootMultiplier))
 	out = addGiven(out, &p.SynthesisPromptLenMultiplier, "prompt_len_multiplier", s.PromptLenMultiplier)

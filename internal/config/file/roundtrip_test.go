@@ -239,6 +239,7 @@ var companions = []struct{ prefix, args string }{
 	{"video-audio-", "--video-width 64 --video-height 64 --video-audio-num-channels 1"},
 	{"video-", "--video-width 64 --video-height 64"},
 	{"synthesis-", "--input-file TRACE --custom-dataset-type mooncake_trace"},
+	{"users", "--input-file TRACE --custom-dataset-type mooncake_trace"},
 	{"inter-turn-delay", "--input-file DAG --custom-dataset-type dag_jsonl"},
 	{"ignore-trace-delays", "--input-file DAG --custom-dataset-type dag_jsonl"},
 	{"use-think-time-only", "--input-file TRACE --custom-dataset-type dynamo_trace"},

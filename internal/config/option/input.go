@@ -15,6 +15,9 @@ const (
 	DynamoTrace = "dynamo_trace"
 )
 
+// Recording is the format of what aiperf record writes.
+const Recording = "aiperf_recording"
+
 // Table is the format of rows whose columns have any names.
 const Table = "table"
 
@@ -25,7 +28,7 @@ const MultiTurn = "multi_turn"
 func TraceFormats() []string {
 	return append([]string{
 		"mooncake_trace", "bailian_trace", "burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", "weka_trace",
-		TraceLab, DynamoTrace, Table,
+		TraceLab, DynamoTrace, Recording, Table,
 	}, Exports()...)
 }
 
@@ -110,7 +113,8 @@ func (in *inputFields) rows() []Option {
 		opt(&in.Header, "header -H", "", 1, "Further request headers: name:value items.", multi,
 			yaml("endpoint.headers"), headers),
 		opt(&in.InputFile, "input-file", "", 1,
-			"File or folder with the conversations to send, instead of generated ones.", mustExist,
+			"File or folder with the conversations to send, instead of generated ones, such as a recording of aiperf record.",
+			mustExist,
 			yaml("datasets.default.path")),
 		opt(&in.CustomDatasetType, "custom-dataset-type", "", 1,
 			"Format of --input-file; a part of SPEED-Bench without --input-file selects the published dataset.",

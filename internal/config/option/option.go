@@ -119,6 +119,8 @@ type Option struct {
 	Limits      Limits
 	// Unit is that of a bare number where a Float or an Int is a time, whose texts may have units; else 0.
 	Unit time.Duration
+	// Factor allows a × before the number.
+	Factor bool
 	// Infinite allows "inf".
 	Infinite bool
 	// MustExist asks a Path to name a file or a folder.
@@ -291,6 +293,7 @@ func opt(field Field, names, def string, tier int, help string, marks ...mark) O
 }
 
 func limits(l Limits) mark    { return func(o *Option) { o.Limits = l } }
+func factor(o *Option)        { o.Factor = true }
 func begins(g Group) mark     { return func(o *Option) { o.Group = g } }
 func values(v ...string) mark { return func(o *Option) { o.Values = v } }
 

@@ -78,7 +78,7 @@ type mediaFields struct {
 	RankingsPassagesPromptTokenMean, RankingsPassagesPromptTokenStddev, RankingsQueryPromptTokenMean,
 	RankingsQueryPromptTokenStddev, SynthesisPrefixRootMultiplier, SynthesisMaxISL, SynthesisMaxOSL Opt[int64]
 	AudioLengthMean, AudioLengthStddev, ImageWidthMean, ImageWidthStddev, ImageHeightMean, ImageHeightStddev,
-	VideoDuration, VideoAudioSampleRate, SynthesisSpeedupRatio, SynthesisPrefixLenMultiplier,
+	VideoDuration, VideoAudioSampleRate, SynthesisSpeedupRatio, SynthesisUsers, SynthesisPrefixLenMultiplier,
 	SynthesisPromptLenMultiplier, SynthesisOutputLenMultiplier Opt[float64]
 	AudioDepths, AudioSampleRates Opt[[]any]
 }
@@ -157,8 +157,11 @@ func (m *mediaFields) rows() []Option {
 		opt(&m.RankingsQueryPromptTokenStddev, "rankings-query-prompt-token-stddev", "0", 2,
 			"Standard deviation of the tokens of a query.", limits(Between(0, MaxTokens)),
 			yaml(data+"rankings.query_tokens.stddev")),
-		opt(&m.SynthesisSpeedupRatio, "synthesis-speedup-ratio", "1.0", 2,
-			"Factor by which a trace is replayed faster.", limits(Above(0)), yaml(data+"synthesis.speedup_ratio")),
+		opt(&m.SynthesisSpeedupRatio, "synthesis-speedup-ratio speedup", "1.0", 2,
+			"Factor by which a trace or a recording is replayed faster: its times and think times are divided by it.", limits(Above(0)), yaml(data+"synthesis.speedup_ratio")),
+		opt(&m.SynthesisUsers, "users", "1.0", 2,
+			"Factor on the users of a trace or a recording, as 3, x3 or 0.5: copies of its sessions begin near them, and "+
+				"share with others what they share.", factor, limits(Above(0)), yaml(data+"synthesis.users")),
 		opt(&m.SynthesisPrefixLenMultiplier, "synthesis-prefix-len-multiplier", "1.0", 2,
 			"Factor on the length of shared prefixes.", limits(Above(0)), yaml(data+"synthesis.prefix_len_multiplier")),
 		opt(&m.SynthesisPrefixRootMultiplier, "synthesis-prefix-root-multiplier", "1", 2,

@@ -147,6 +147,8 @@ func parseFloat(o *Option, text string) (any, error) {
 	switch {
 	case o.Unit > 0:
 		v, err = scalar.In(o.Unit, text)
+	case o.Factor:
+		v, err = scalar.Number(strings.TrimLeft(text, "x×X"))
 	case o.Limits.share():
 		v, err = scalar.Share(text)
 	case o.Limits.percent():

@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/config/settings"
 	"aiperf/internal/wire/api"
 	"aiperf/internal/workload/recipe"
+	"aiperf/internal/workload/recording"
 )
 
 // asked is what every subject works on: the values that were given, the facts of other rooms, and what was found wrong
@@ -20,6 +21,9 @@ type asked struct {
 	p       *settings.Settings
 	catalog Catalog
 	*found
+	// recording is what recorded has found, once it has looked.
+	recording *recording.About
+	looked    bool
 }
 
 // found is what was found wrong, and what to tell the user. All phases of a resolution share one.

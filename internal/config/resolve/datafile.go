@@ -126,7 +126,7 @@ func (f *datafile) madeOfLengths() bool {
 		return true // some of their requests are lengths
 	}
 	switch format {
-	case option.WekaTrace, option.TraceLab, option.DynamoTrace, "bailian_trace", "burst_gpt_trace":
+	case option.WekaTrace, option.TraceLab, option.DynamoTrace, option.Recording, "bailian_trace", "burst_gpt_trace":
 		return true
 	case "mooncake_trace", option.Table:
 		return f.rows(file, format).lengths
@@ -143,6 +143,10 @@ func (f *datafile) rows(file, format string) traceFacts {
 	}
 	if format == "baseten_trace" && filepath.Ext(file) != ".jsonl" {
 		return traceFacts{} // no lines to count
+	}
+	if format == option.Recording {
+		about := f.asked.recorded()
+		return traceFacts{timed: about == nil || !about.Untimed, lengths: true} // not all of its rows are played
 	}
 	if format == option.Table {
 		rows, timed, lengths := f.catalog.Table(file, f.columns())
@@ -259,5 +263,5 @@ func (t *traceFacts) first(line []byte) (parsed bool) {
 // timedByType are the formats whose every row has a time, so that no row is looked at.
 func timedByType() []string {
 	return append([]string{"burst_gpt_trace", "sagemaker_data_capture", "baseten_trace", option.TraceLab,
-		option.DynamoTrace}, option.Exports()...)
+		option.DynamoTrace, option.Recording}, option.Exports()...)
 }

@@ -57,6 +57,7 @@ func (ds *dataset) build() config.Dataset {
 		SystemPrompt:             ds.systemPrompt(),
 		MaxContext:               int(p.MaxContextLength.Get()),
 		ThinkOnly:                p.UseThinkTimeOnly.Get(),
+		Played:                   ds.played(),
 	}
 	if own := p.Dataset.ISL; own != nil {
 		data.ISL = own

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"slices"
 	"strings"
 
 	"aiperf/internal/config"
@@ -155,16 +156,22 @@ func (ds *dataset) checkLengthRange() {
 	}
 }
 
+// asksForLength reports whether requests ask for replies that do not end before their limit.
+func (ds *dataset) asksForLength() bool {
+	extra := ds.p.ExtraInputs.Get()
+	return slices.ContainsFunc([]string{"ignore_eos", "min_tokens", "min_new_tokens"}, func(key string) bool {
+		value, ok := extra.Get(key)
+		return ok && truthy(value)
+	})
+}
+
 // warnOutputLength reports that a requested output length alone does not make servers keep it.
 func (ds *dataset) warnOutputLength() {
 	if !ds.p.OSL.Given() || ds.graded() {
 		return
 	}
-	extra := ds.p.ExtraInputs.Get()
-	for _, key := range []string{"ignore_eos", "min_tokens", "min_new_tokens"} {
-		if value, ok := extra.Get(key); ok && truthy(value) {
-			return
-		}
+	if ds.asksForLength() {
+		return
 	}
 	n := int64(0)
 	if osl := ds.p.OSL.Pointer(); osl != nil {

@@ -38,7 +38,7 @@ const formType = "multipart/form-data"
 // decide looks the endpoint type up and switches streaming off where it cannot be.
 func (ep *endpoint) decide() {
 	ep.models = ep.p.ModelNames.Get()
-	ep.endpointType = ep.p.EndpointType.Get()
+	ep.endpointType, ep.streaming = ep.asRecorded()
 	facts, _ := api.Lookup(ep.endpointType)
 	if ep.p.EndpointPlugin.Origin().Source == option.FromFile {
 		ep.fault("", "%s: a file cannot make aiperf run a program; give --endpoint-plugin on the command line as well",
@@ -51,7 +51,6 @@ func (ep *endpoint) decide() {
 			SupportsImage: true, SupportsAudio: true, SupportsVideo: true, SystemMessage: true}
 	}
 	ep.facts = facts
-	ep.streaming = ep.p.Streaming.Get()
 	urls := ep.p.URL.Get()
 	ep.grpc = len(urls) > 0 && parse.IsGRPC(urls[0])
 	switch {

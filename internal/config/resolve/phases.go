@@ -95,8 +95,9 @@ func (ti *timing) warmup() config.Phase {
 
 func (ti *timing) schedule() *config.Schedule {
 	return &config.Schedule{
-		AutoOffset: ti.p.FixedScheduleAutoOffset.Get(),
-		StartMS:    ti.p.FixedScheduleStartOffset.Pointer(), EndMS: ti.p.FixedScheduleEndOffset.Pointer(),
+		AutoOffset: ti.p.FixedScheduleAutoOffset.Get() ||
+			ti.recorded() != nil && !ti.p.FixedScheduleStartOffset.Given(),
+		StartMS: ti.p.FixedScheduleStartOffset.Pointer(), EndMS: ti.p.FixedScheduleEndOffset.Pointer(),
 		Rows: ti.lines,
 	}
 }

@@ -119,7 +119,7 @@ func (r *resolution) rules() []func() {
 		te.checkTelemetry, te.checkOTel, te.checkMLflow, te.checkWandB,
 		r.accuracy.check, r.control.check, r.serve.check, r.fleet.check, tr.checkTransport, tr.checkGRPC, tr.checkAWS,
 		se.checkSweep, se.checkSeries, op.checkExportPrefix,
-		ds.warnOutputLength, ds.warnDeviations, ep.warnStream, ti.warnWarmup,
+		ds.warnOutputLength, ds.tellReplies, ds.warnDeviations, ep.warnStream, ti.warnWarmup,
 		r.plugins.warn,
 	}
 }

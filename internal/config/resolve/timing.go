@@ -71,7 +71,7 @@ func (ti *timing) followsTrace() bool {
 		return false
 	}
 	trace := ti.file.rows(file, format)
-	if !trace.timed && !slices.Contains(timedByType(), format) {
+	if !trace.timed && (!slices.Contains(timedByType(), format) || format == option.Recording) {
 		return false
 	}
 	ti.lines = trace.rows
@@ -146,6 +146,10 @@ func (ti *timing) defaultRequests(concurrency *int64) *int64 {
 	n := int64(10)
 	switch {
 	case ti.sessions != nil:
+		return nil
+	case ti.recorded() != nil && ti.duration == nil && ti.mode != config.FixedSchedule &&
+		ti.mode != config.UserCentric && ti.mode != config.AgenticReplay:
+		ti.whole = true // each session once
 		return nil
 	case ti.graded() && ti.duration == nil:
 		ti.whole = true

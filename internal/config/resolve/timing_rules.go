@@ -215,9 +215,9 @@ func (ti *timing) checkRoots() {
 	}
 	if flags := activeOf(&ti.p.InterTurnDelayCapSeconds); len(flags) > 0 && !ti.file.branching &&
 		!ti.file.ofBaseten &&
-		!ti.file.recorded {
-		ti.fault("", "%s can only be used with a baseten_trace, %s, %s, %s or %s file", strings.Join(flags, ", "),
-			option.WekaTrace, option.TraceLab, option.DynamoTrace, option.DAGJSONL)
+		!ti.file.recorded && ti.recorded() == nil {
+		ti.fault("", "%s can only be used with a baseten_trace, %s, %s, %s, %s or %s file", strings.Join(flags, ", "),
+			option.WekaTrace, option.TraceLab, option.DynamoTrace, option.DAGJSONL, option.Recording)
 	}
 	if flags := activeOf(&ti.p.UseThinkTimeOnly, &ti.p.InterTurnDelayCapSeconds); len(flags) > 0 &&
 		ti.file.recorded &&

@@ -19,6 +19,7 @@ func (tr *traces) synthesis() config.Synthesis {
 	p := tr.p
 	return config.Synthesis{
 		SpeedupRatio:         p.SynthesisSpeedupRatio.Get(),
+		Users:                p.SynthesisUsers.Get(),
 		PrefixLenMultiplier:  p.SynthesisPrefixLenMultiplier.Get(),
 		PromptLenMultiplier:  p.SynthesisPromptLenMultiplier.Get(),
 		OutputLenMultiplier:  p.SynthesisOutputLenMultiplier.Get(),
@@ -36,7 +37,7 @@ func basetenOnly(p *option.Tree) []option.Field {
 
 // synthesizing are the options that change a trace before it is replayed.
 func synthesizing(p *option.Tree) []option.Field {
-	return []option.Field{&p.SynthesisSpeedupRatio, &p.SynthesisPrefixLenMultiplier, &p.SynthesisPrefixRootMultiplier,
+	return []option.Field{&p.SynthesisSpeedupRatio, &p.SynthesisUsers, &p.SynthesisPrefixLenMultiplier, &p.SynthesisPrefixRootMultiplier,
 		&p.SynthesisPromptLenMultiplier, &p.SynthesisOutputLenMultiplier, &p.SynthesisMaxISL, &p.SynthesisMaxOSL}
 }
 
@@ -96,7 +97,11 @@ func (tr *traces) check() {
 // checkBaseten refuses what only baseten traces know where the data is none.
 func (tr *traces) checkBaseten() {
 	format := tr.p.CustomDatasetType.Get()
-	for _, flag := range changedOf(basetenOnly(&tr.p.Tree)...) {
+	only := basetenOnly(&tr.p.Tree)
+	if tr.recorded() != nil {
+		only = slices.DeleteFunc(only, func(f option.Field) bool { return f == option.Field(&tr.p.ForceMinTokens) })
+	}
+	for _, flag := range changedOf(only...) {
 		if format != "" && format != "baseten_trace" {
 			tr.fault("", "%s can only be used with --custom-dataset-type baseten_trace, not with %s", flag, format)
 		} else if !tr.p.InputFile.Given() {
@@ -104,7 +109,7 @@ func (tr *traces) checkBaseten() {
 		}
 	}
 	// Only sessions whose turns wait for replies have a delay to cap.
-	closed := []string{"", "dag_jsonl", "weka_trace", option.TraceLab, option.DynamoTrace}
+	closed := []string{"", "dag_jsonl", "weka_trace", option.TraceLab, option.DynamoTrace, option.Recording}
 	if tr.p.InterTurnDelayCapSeconds.Given() && tr.p.OpenLoopReplay.Get() && !slices.Contains(closed, format) {
 		tr.warn("%s has no effect without --no-open-loop-replay: recorded times are followed",
 			tr.p.InterTurnDelayCapSeconds.Flag())

@@ -45,6 +45,7 @@ func datasetKeys(t *option.Tree) []Key {
 		preset("output_len_multiplier", &t.SynthesisOutputLenMultiplier), opt("max_isl", &t.SynthesisMaxISL),
 		opt("max_osl", &t.SynthesisMaxOSL),
 		preset("allow_dataset_wrap", &t.AllowDatasetWrap))
+	synthesis.Fields = append(synthesis.Fields, ours(preset("users", &t.SynthesisUsers))...)
 	return fields([]Key{
 		{Name: "name", Kind: Word, Required: true, Help: "Name of the dataset."},
 		{Name: "type", Kind: Choice, Values: DatasetTypes(), Default: Synthetic,

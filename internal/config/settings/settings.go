@@ -69,10 +69,10 @@ type Phase struct {
 	*Settings
 }
 
-// WithModel returns p with a model named, as if a flag had named it. The arguments stay as they were given.
-func (p *Settings) WithModel(name string) *Settings {
+// WithModel returns p with models named, as if a flag had named them. The arguments stay as they were given.
+func (p *Settings) WithModel(names ...string) *Settings {
 	return p.everywhere(func(s *Settings) {
-		s.ModelNames.Put([]string{name}, option.Origin{Source: option.FromFlag, Name: "--model"})
+		s.ModelNames.Put(names, option.Origin{Source: option.FromFlag, Name: "--model"})
 	})
 }
 

@@ -45,6 +45,7 @@ const (
 	CodeClientShare   = "client_share"
 	CodeNotObserved   = "not_observed"
 	CodeIntervals     = "intervals"
+	CodeTwin          = "twin"
 	CodeFewSamples    = "too_few"
 	CodeContradiction = "totals_differ"
 )

@@ -3,6 +3,7 @@ package judge
 import (
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/timesplit"
+	"aiperf/internal/measure/twin"
 	"aiperf/internal/watch/gpu"
 	"aiperf/internal/watch/servermetrics"
 	"aiperf/internal/watch/trust"
@@ -46,6 +47,8 @@ type Facts struct {
 	MeanRepeats float64
 	// Cached is how much of the prompts came from the server's prefix cache.
 	Cached *servermetrics.Cached
+	// Twin compares a recording that was played with its replay.
+	Twin []twin.Row
 }
 
 // Failure is a kind of errors.

@@ -151,7 +151,7 @@ var order = [...]struct {
 		(*view).prefillCompute, (*view).prefillStalls, (*view).decodeBatch, (*view).load}},
 	{Outcome, []rule{(*view).warm}},
 	{Outcome, []rule{(*view).complete}},
-	{Reliance, []rule{(*view).early, (*view).clientShare, (*view).intervals, (*view).totals}},
+	{Reliance, []rule{(*view).early, (*view).twin, (*view).clientShare, (*view).intervals, (*view).totals}},
 }
 
 // First returns the first finding.

@@ -20,6 +20,7 @@ import (
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/recordfile"
 	"aiperf/internal/measure/timeline"
+	"aiperf/internal/measure/twin"
 	"aiperf/internal/result/files"
 	"aiperf/internal/result/report"
 	"aiperf/internal/result/report/console"
@@ -184,6 +185,8 @@ type recomputation struct {
 	parts phaseEngines
 	// requests are those of the HTML report; nil without one.
 	requests *timeline.Recorder
+	// replayed are those that are compared with a recording; nil where none was played.
+	replayed *twin.Collector
 	// orig is set if the run is one of the original. warming is the warm-up, nil without one.
 	orig    *original
 	warming *warming
@@ -227,6 +230,9 @@ func (r *recomputation) configure() error {
 			return err
 		}
 	}
+	if r.state.Recorded != nil && !r.selects() {
+		r.replayed = twin.NewCollector(false)
+	}
 	if r.o.HTML {
 		r.requests = timeline.New(r.state.Run.StartNS)
 	}
@@ -266,6 +272,9 @@ func (r *recomputation) read(path string) error {
 		r.engine.Add(rec)
 		if part := r.parts[rec.PhaseIndex]; part != nil {
 			part.Add(rec)
+		}
+		if r.replayed != nil {
+			r.replayed.Add(rec)
 		}
 		if r.requests != nil && !rec.ContextOverflowSkip {
 			r.requests.Add(rec)
@@ -354,6 +363,11 @@ func (r *recomputation) result() (*summary.Result, error) {
 		result.Reconcile(r.state.Ledger)
 		result.Servers, result.Stages = r.state.Servers, r.state.Stages
 		result.AddOutside(r.state.Outside)
+	}
+	if r.replayed != nil {
+		if list, _, ok := r.replayed.Requests(); ok && len(list) > 0 {
+			result.CompareWith(r.state.Recorded, list)
+		}
 	}
 	result.Recomputed = r.changes()
 	r.addParts(&result)

@@ -21,7 +21,7 @@ func (SummaryCSV) Name() string { return "CSV summary" }
 
 // Export implements Exporter.
 func (s SummaryCSV) Export(_ context.Context, r *summary.Result) error {
-	text := AppendSummaryCSV(nil, r.Metrics, slices.Concat(endingRows(r.FinishReasons), timeRows(r), stateRows(r))...)
+	text := AppendSummaryCSV(nil, r.Metrics, slices.Concat(endingRows(r.FinishReasons), timeRows(r), twinRows(r), stateRows(r))...)
 	if r.Telemetry != nil {
 		text = appendTelemetryCSV(text, r.Telemetry)
 	}

@@ -63,6 +63,9 @@ func document(r *summary.Result, zone *time.Location) *summary.Document {
 	if r.Cached != nil {
 		d.PrefixCache = prefixCache(r.Cached)
 	}
+	if r.Twin != nil {
+		d.Twin = twinDocument(r.Twin, &judged)
+	}
 	if r.Incomplete != "" {
 		d.Complete = new(false)
 	}

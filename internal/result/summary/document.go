@@ -29,6 +29,7 @@ type Document struct {
 	Accuracy       *AccuracyDocument       `json:"accuracy,omitempty"`
 	Reconciliation *ReconciliationDocument `json:"reconciliation,omitempty"`
 	PrefixCache    *PrefixCacheDocument    `json:"prefix_cache,omitempty"`
+	Twin           *TwinDocument           `json:"twin,omitempty"`
 	TimeSplit      *timesplit.Times        `json:"time_split,omitempty"`
 	Judgement      *judge.Judgement        `json:"judgement,omitempty"`
 	Limits         []LimitDocument         `json:"limited_by"`
@@ -224,6 +225,26 @@ type PrefixCacheDocument struct {
 	Share   *float64 `json:"share,omitempty"`
 	Metric  string   `json:"server_metric"`
 	Repeats *float64 `json:"repeats_share,omitempty"`
+}
+
+// TwinDocument compares the recording that was played with its replay.
+type TwinDocument struct {
+	Verdict judge.TwinVerdict `json:"verdict"`
+	Summary string            `json:"summary"`
+	Rows    []TwinRowDocument `json:"measures"`
+}
+
+// TwinRowDocument is a measure of both; what is not known is left out.
+type TwinRowDocument struct {
+	Measure  string            `json:"measure"`
+	Title    string            `json:"title"`
+	Unit     string            `json:"unit,omitempty"`
+	Recorded *float64          `json:"recorded,omitempty"`
+	Replayed *float64          `json:"replayed,omitempty"`
+	Distance *float64          `json:"distance,omitempty"`
+	KS       *float64          `json:"ks_distance,omitempty"`
+	Mean     *float64          `json:"mean_difference,omitempty"`
+	Verdict  judge.TwinVerdict `json:"verdict,omitempty"`
 }
 
 // BoundsDocument has the confidence bounds of percentiles by the tag of the metric and the name of the percentile.

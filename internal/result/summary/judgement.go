@@ -33,6 +33,9 @@ func (r *Result) Facts() judge.Facts {
 	if r.Telemetry != nil {
 		f.Devices = r.Telemetry.Conditions
 	}
+	if r.Twin != nil {
+		f.Twin = r.Twin.Rows
+	}
 	if r.Dataset != nil {
 		f.MeanRepeats = r.Dataset.MeanRepeats
 	}

@@ -54,6 +54,8 @@ type State struct {
 	Stages *servermetrics.Stages `json:"server_stages,omitempty"`
 	// Outside are the figures of plug-ins, known when the run is over.
 	Outside []OutsideMetric `json:"plugin_metrics,omitempty"`
+	// Recorded is what the recording that was played is compared by, known when the run is over; nil where none was.
+	Recorded *Recorded `json:"recorded,omitempty"`
 	// Looks are the observations of the client over time, at wall clock times.
 	Looks []trust.Interval `json:"client_looks,omitempty"`
 	// FailIf are the conditions under which the result is a failure, as written.

@@ -65,6 +65,8 @@ type Result struct {
 	// Cached is how much of the prompts came from the server's prefix cache by its counters; nil where they do not say
 	// so.
 	Cached *servermetrics.Cached
+	// Twin compares the recording that was played with the run; nil where none was.
+	Twin *Twin
 }
 
 // Run is what is known of a run apart from its records.

@@ -93,11 +93,14 @@ func reading(cfg *config.Run, d *endpoint.Descriptor) loader.Options {
 		Stream: cfg.Endpoint.Streaming && !cfg.Endpoint.GRPC && c.Format == "",
 		Weka:   cfg.Env.Weka, TraceLab: cfg.Env.Dataset.TraceLab,
 		BlockSize: c.BlockSize, IgnoreTimes: c.IgnoreTimes, MaxISL: c.Synthesis.MaxISL, MaxOSL: c.Synthesis.MaxOSL,
-		Reshape: reshape(cfg),
+		Reshape: reshape(cfg), Users: c.Synthesis.Users,
 		MaxLine: cfg.Env.Dataset.MaxLineBytes, Baseten: c.Baseten, StripImages: c.StripImages,
 		Batches: &loader.Batches{c.Batches.Text, c.Batches.Image, c.Batches.Audio, c.Batches.Video},
 	}
 	o.Limit, o.Draws = c.Limit, c.Limit
+	if c.Played.Is {
+		o.Played, o.Stream = played(cfg, d), cfg.Endpoint.Streaming
+	}
 	if c.Sessions != nil {
 		o.Draws = int(min(*c.Sessions, math.MaxInt32))
 	}
@@ -106,6 +109,16 @@ func reading(cfg *config.Run, d *endpoint.Descriptor) loader.Options {
 	}
 	if w := recorded(cfg); w != nil {
 		o.Scheduled, o.Window = true, *w
+	}
+	return o
+}
+
+// played returns how a recording is played: --extra-inputs replace what was recorded.
+func played(cfg *config.Run, d *endpoint.Descriptor) loader.Played {
+	p := &cfg.Dataset.Played
+	o := loader.Played{Endpoint: d.Name, MaxTokens: d.ProducesTokens, ForceLength: p.ForceLength, Model: p.Model}
+	for _, m := range cfg.Endpoint.Extra {
+		o.Fixed = append(o.Fixed, m.Key)
 	}
 	return o
 }

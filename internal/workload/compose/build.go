@@ -203,8 +203,12 @@ func (b *builder) conversations(ctx context.Context) error {
 			return err
 		}
 		b.dataset = loaded.Dataset
-		b.dataset.Notes = loaded.Notes
+		b.dataset.Notes, b.dataset.BlockSize = loaded.Notes, loaded.BlockSize
 		b.warnings = append(b.warnings, loaded.Warnings...)
+		if b.tok != nil && loaded.Tokenizer != "" && loaded.Tokenizer != b.tok.Name() {
+			b.dataset.Notes = append(b.dataset.Notes, fmt.Sprintf("the recording counted tokens with the tokenizer %s, this run "+
+				"counts with %s: prompts have the recorded numbers of its tokens", loaded.Tokenizer, b.tok.Name()))
+		}
 		if b.bodies = loaded.Format == "raw_payload" || loaded.Format == "openai_batch"; b.bodies {
 			b.noteModels()
 		}

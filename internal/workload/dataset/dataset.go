@@ -25,6 +25,8 @@ type Dataset struct {
 	Sampler *Sampler
 	// DefaultContextMode holds for conversations that state none.
 	DefaultContextMode ContextMode
+	// BlockSize is the number of tokens of a block of prompts; 0: they have none.
+	BlockSize int
 	// NoInputs: recorded traffic that is not written out again.
 	NoInputs bool
 	// Notes say how the source was read, for the log.
@@ -108,6 +110,8 @@ type Turn struct {
 	Headers []Header `json:",omitempty"`
 	// Prefix is what a cache without bounds would know of the prompt; nil: that is not known.
 	Prefix *Prefix `json:",omitempty"`
+	// Recorded is what was recorded of the request; nil where that is not known.
+	Recorded *Recorded `json:",omitempty"`
 	// Silent turns send nothing, they only branch; Think is a random wait before one.
 	Silent bool
 	Think  *Think
@@ -143,6 +147,16 @@ type Prompt struct {
 	Row uint64
 	// By makes the text.
 	By Writer `carry:"-"`
+}
+
+// Recorded is what a recording says of a request and its reply, as it was: times in milliseconds from the start of the
+// recording, lengths in tokens.
+type Recorded struct {
+	AtMS, TookMS  float64
+	Input, Output int
+	// Prompt and Cached are the server's counts of the prompt and of what of it came from its cache; Cached is -1 where
+	// it did not say so.
+	Prompt, Cached int
 }
 
 // Prefix counts the blocks of a prompt: Hits of them, from its beginning, were sent before in the same scope.

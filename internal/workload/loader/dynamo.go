@@ -254,9 +254,9 @@ func countAll(traces []map[*agentSession][]recordedRequest) {
 	slices.SortFunc(sorted, func(a, b *recordedRequest) int {
 		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.row, b.row))
 	})
-	var sent prefixCache
+	var sent PrefixCache
 	for _, q := range sorted {
-		q.prefix = sent.take(q.ids)
+		q.prefix = sent.Take(q.ids)
 	}
 }
 

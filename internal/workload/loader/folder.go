@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/workload/recording"
 	"aiperf/internal/workload/rows"
 )
 
@@ -106,6 +107,14 @@ func (l *load) noteSkipped(others []string) {
 
 // detectFolder returns the format by the first records of the files of a folder.
 func detectFolder(path string, limit Limit) (string, error) {
+	if parts, err := recording.Parts(path); err != nil || len(parts) > 0 {
+		if err != nil {
+			return "", err
+		}
+		if _, ok := recording.Look(path); ok {
+			return recordingFormat, nil
+		}
+	}
 	files, _, err := filesAt(path, dataNames...)
 	if err == nil && len(files) == 0 {
 		files, err = filesBelow(path, ".jsonl")

@@ -98,6 +98,8 @@ func formats() []format {
 			read: readTraceLab, mode: dataset.MessageArrayWithResponses, blockSize: 64},
 		{name: dynamoTrace, about: "Dynamo's request trace: recorded requests of agents.",
 			read: readDynamo, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 64},
+		{name: recordingFormat, about: "What aiperf record wrote: a part, or the folder of all parts.",
+			read: readRecording, folders: true, mode: dataset.MessageArrayWithResponses, blockSize: 16},
 		{name: shareGPT, about: "Conversations of ShareGPT.",
 			read: readShareGPT},
 		{name: textLines, about: "A prompt on each line of a text file.",
@@ -326,6 +328,7 @@ var wholeFormats = []recognised{
 
 // specific are the formats that also look like a more general one; the first that accepts wins.
 var specific = []recognised{
+	{recordingFormat, isRecording},
 	{bailianTrace, func(o *object) bool { return o.hasAll("chat_id", "timestamp", "input_length", "output_length") }},
 	{sageMaker, func(o *object) bool { return o.hasAll("captureData", "eventMetadata") }},
 	{inputsJSON, isInputsJSON},

@@ -25,6 +25,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"aiperf/internal/workload/dataset"
@@ -39,6 +40,8 @@ type Result struct {
 	Notes []string
 	// BlockSize is the number of tokens of a hash id; traces only.
 	BlockSize int
+	// Tokenizer is what counted the lengths; "" if that is not known.
+	Tokenizer string
 }
 
 // Load reads the file at path as it is. An empty format is detected.
@@ -52,8 +55,14 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 	if err != nil {
 		return nil, err
 	}
+	if o.Users > 0 && o.Users != 1 {
+		o.IndexFrom = math.MaxInt64
+	}
 	if flags := o.traceOnly(); len(flags) > 0 && f.blockSize == 0 {
 		return nil, fmt.Errorf("%s: %s need a trace, and this is a %s file", path, strings.Join(flags, ", "), f.name)
+	}
+	if f.name == recordingFormat { // whose replies may be asked for in the same way
+		o.Baseten.NoMinTokens = false
 	}
 	if asksOfBaseten(o.Baseten) && f.name != basetenTrace {
 		return nil, fmt.Errorf("%s: --replay-speedup, --trace-session-sample-ratio, --max-idle-gap-cap-seconds, "+
@@ -81,6 +90,11 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 		return nil, l.empty(&o)
 	}
 	conversations = l.limit(conversations)
+	if o.Users > 0 && o.Users != 1 {
+		if conversations, err = l.multiply(conversations.(dataset.Memory)); err != nil { // which is not indexed
+			return nil, err
+		}
+	}
 	l.credentials.note(&l.faults)
 	return &Result{
 		Dataset: &dataset.Dataset{
@@ -91,7 +105,7 @@ func LoadWith(ctx context.Context, path, format string, o Options) (*Result, err
 			Credentials:        l.credentials.list,
 		},
 		Format: f.name, Warnings: l.warnings, Notes: append(l.notes, l.dropped.filterNotes(f.unit())...),
-		BlockSize: l.blockSize,
+		BlockSize: l.blockSize, Tokenizer: l.countedBy,
 	}, nil
 }
 
@@ -104,6 +118,7 @@ type load struct {
 	sessions      map[string]int // session id → place in conversations
 	starts        []int          // the first lines of the conversations
 	grouped       bool           // the conversations are those of rows
+	countedBy     string         // the tokenizer of recorded lengths
 }
 
 // read returns the conversations: those of a large file of rows stay in it.

@@ -38,6 +38,10 @@ type Options struct {
 	Batches *Batches
 	// Baseten belongs to that format alone.
 	Baseten recipe.Baseten
+	// Users is by how much the users of a recording are multiplied; 0 is 1.
+	Users float64
+	// Played says how a recording of aiperf record is played.
+	Played Played
 	// StripImages sends an image that has an id without its content when an earlier turn of the session sent it.
 	StripImages bool
 	// Stream adds to request bodies that they ask for a stream, where they do not say it themselves.
@@ -69,7 +73,8 @@ func (o *Options) traceOnly() (flags []string) {
 		flag string
 	}{
 		{o.MaxISL > 0, "--synthesis-max-isl"}, {o.MaxOSL > 0, "--synthesis-max-osl"},
-		{o.Reshape != nil, "--synthesis-… ratios and multipliers"},
+		{o.Reshape != nil, "--speedup, --synthesis-… ratios and multipliers"},
+		{o.Users > 0 && o.Users != 1, "--users"},
 	} {
 		if x.on {
 			flags = append(flags, x.flag)

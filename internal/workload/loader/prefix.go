@@ -7,8 +7,8 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// prefixCache holds the prompts that were sent, as a cache without bounds does: the nodes of a tree of blocks.
-type prefixCache struct {
+// PrefixCache holds the prompts that were sent, as a cache without bounds does: the nodes of a tree of blocks.
+type PrefixCache struct {
 	next  map[edge]int
 	nodes int
 }
@@ -19,9 +19,9 @@ type edge struct {
 	block int64
 }
 
-// take counts how many blocks of a prompt, from its beginning, are known, and keeps the prompt; nil for one without
+// Take counts how many blocks of a prompt, from its beginning, are known, and keeps the prompt; nil for one without
 // blocks.
-func (k *prefixCache) take(blocks []int64) *dataset.Prefix {
+func (k *PrefixCache) Take(blocks []int64) *dataset.Prefix {
 	if len(blocks) == 0 {
 		return nil
 	}
@@ -56,8 +56,8 @@ func countPrefixes(requests []recordedRequest, agents []recordedAgent) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *recordedRequest) int { return cmp.Compare(a.at, b.at) })
-	var sent prefixCache
+	var sent PrefixCache
 	for _, r := range all {
-		r.prefix = sent.take(r.ids)
+		r.prefix = sent.Take(r.ids)
 	}
 }

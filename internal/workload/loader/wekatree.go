@@ -3,6 +3,7 @@ package loader
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"aiperf/internal/workload/dataset"
 )
@@ -183,6 +184,14 @@ func (t *sessionTree) delay(pause float64, r *recordedRequest) *float64 {
 		ms = math.Min(ms, *t.options.MaxDelayMS)
 	}
 	return &ms
+}
+
+// modelNamed is [sessionTree.model], but a model that the run names stands for itself.
+func (t *sessionTree) modelNamed(recorded string) string {
+	if slices.Contains(t.options.Models, recorded) {
+		return recorded
+	}
+	return t.model(recorded)
 }
 
 // model returns that of the run for one of the recording: in the order in which they appear.

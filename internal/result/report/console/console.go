@@ -145,6 +145,7 @@ func render(r *summary.Result, o Options) *page {
 	p.flaggedTable(r, metrics.Internal, product+" | Internal Metrics")
 	p.metricTables(r, o.Groups)
 	p.accuracyTable(r.Accuracy)
+	p.twinTable(r)
 	p.phaseTable(r)
 	p.searches(o.Searches)
 	p.specDecodeTable(r)

@@ -75,6 +75,7 @@ func RenderShort(w io.Writer, r *summary.Result, o Options) error {
 		p.timeLine(r)
 		p.shareLines(r)
 		p.accuracyLines(r.Accuracy)
+		p.twinLine(&judged)
 		p.row("limited by", only(judged.Brief()))
 		p.clientLine(r)
 		p.warningLines(r, &o)

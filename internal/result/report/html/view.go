@@ -36,6 +36,7 @@ type view struct {
 	Confidence    string
 	Accuracy      *accuracyView
 	Times         *timesView
+	Twin          *twinView
 	Distributions []figure
 	Constant      []string
 	// Requests, Servers, GPUs and Client are the charts of the sections.
@@ -95,6 +96,7 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 	v.status(r, run)
 	v.Cards = cards(r)
 	v.Accuracy, v.Times = newAccuracyView(r.Accuracy, run.Answers), newTimesView(r)
+	v.Twin = newTwinView(r)
 	v.Constant = d.Constant
 	for i := range d.Distributions {
 		of := &d.Distributions[i]
@@ -157,6 +159,7 @@ func (v *view) contents() (list []part) {
 	}{
 		{"h-accuracy", "Accuracy", v.Accuracy != nil},
 		{"h-split", "Where the time went", v.Times != nil},
+		{"h-twin", "Recorded and replayed", v.Twin != nil},
 		{"h-distributions", "Distributions", len(v.Distributions)+len(v.Constant) > 0},
 		{"h-time", "Over time", len(v.Requests.Charts) > 0},
 		{"h-servers", "Servers", v.Servers.any() || len(v.ServerFigures) > 0 || v.ServerTotals != ""},

@@ -141,7 +141,7 @@ func file(t *testing.T, name, text string) string {
 // written returns the rows in a folder.
 func written(t *testing.T, dir string) (head recording.Head, rows []recording.Row) {
 	t.Helper()
-	err := files.EachRow(filepath.Join(dir, recording.TrafficName), func(h *recording.Head, r *recording.Row) error {
+	err := recording.EachRow(filepath.Join(dir, recording.TrafficName), func(h *recording.Head, r *recording.Row) error {
 		head, rows = *h, append(rows, *r)
 		return nil
 	})

@@ -2,6 +2,7 @@ package anonymize
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,12 +10,10 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-
 	"strings"
 	"time"
 
 	"aiperf/internal/base/jsonscan"
-	"aiperf/internal/traffic/files"
 	"aiperf/internal/traffic/row"
 	"aiperf/internal/workload/loader"
 	"aiperf/internal/workload/recording"
@@ -52,22 +51,14 @@ func (r *reader) formatOf(path string) (string, error) {
 // recording reads what aiperf record wrote: of a recording with texts they are counted and hashed, rows of another one
 // are taken as they are, under other names of their sessions.
 func (r *reader) recording(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
+	parts, err := recording.Parts(path)
+	if err == nil && len(parts) == 0 {
+		err = fmt.Errorf("%s holds no %s", path, recording.TrafficName)
 	}
-	if !info.IsDir() {
-		return files.EachRow(path, r.recorded)
+	for _, part := range parts {
+		err = cmp.Or(err, recording.EachRow(part, r.recorded))
 	}
-	for part := 0; ; part++ {
-		file := filepath.Join(path, recording.PartName(recording.TrafficName, part))
-		if _, err := os.Stat(file); part > 0 && errors.Is(err, os.ErrNotExist) {
-			return nil
-		}
-		if err := files.EachRow(file, r.recorded); err != nil {
-			return err
-		}
-	}
+	return err
 }
 
 // recorded takes a row of a recording in.

@@ -127,7 +127,7 @@ func TestARecordingWithACutLineIsRead(t *testing.T) {
 	if sessions, left, err := files.WriteWeka(dir); sessions != 1 || left != 0 || err != nil {
 		t.Error(sessions, left, err)
 	}
-	if err := files.EachRow(filepath.Join(dir, recording.WekaName, "00000000000000aa.json"), nil); err == nil {
+	if err := recording.EachRow(filepath.Join(dir, recording.WekaName, "00000000000000aa.json"), nil); err == nil {
 		t.Error("a file that is no recording was read")
 	}
 }

@@ -7,14 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 
-	"aiperf/internal/base/bounded"
 	"aiperf/internal/workload/recording"
 )
 
@@ -37,7 +35,7 @@ type wekaRequest struct {
 }
 
 func wekaOf(row *recording.Row) wekaRequest {
-	r := wekaRequest{Type: "n", Model: row.Model, In: row.InputLength, Out: replyLength(row), HashIDs: row.HashIDs,
+	r := wekaRequest{Type: "n", Model: row.Model, In: row.InputLength, Out: row.ReplyTokens(), HashIDs: row.HashIDs,
 		InputTypes: []string{"text"}, OutputTypes: []string{"text"}, Stop: row.StopReason, APITime: row.LatencyMS / 1000}
 	if r.HashIDs == nil {
 		r.HashIDs = []int64{}
@@ -90,14 +88,14 @@ func WriteWeka(folder string) (sessions, left int, err error) {
 
 // sortSessions reads all parts in a folder; a key is the session and the time.
 func sortSessions(folder string, to *Sorter) (blockSize int, err error) {
-	for part := 0; ; part++ {
-		path := filepath.Join(folder, recording.PartName(recording.TrafficName, part))
-		if _, err := os.Stat(path); part > 0 && errors.Is(err, os.ErrNotExist) {
-			return blockSize, nil
-		}
-		err := EachRow(path, func(head *recording.Head, row *recording.Row) error {
+	parts, err := recording.Parts(folder)
+	if err != nil {
+		return 0, err
+	}
+	for _, path := range parts {
+		err := recording.EachRow(path, func(head *recording.Head, row *recording.Row) error {
 			blockSize = head.BlockSize
-			if row.Outcome != "ok" || row.InputLength <= 0 {
+			if !row.OK() || row.InputLength <= 0 {
 				return nil
 			}
 			request, err := json.Marshal(wekaOf(row))
@@ -113,47 +111,7 @@ func sortSessions(folder string, to *Sorter) (blockSize int, err error) {
 			return 0, err
 		}
 	}
-}
-
-// EachRow reads the rows of a part with its head. A last line that is cut off is left out: its writer was killed.
-func EachRow(path string, f func(*recording.Head, *recording.Row) error) error {
-	file, err := bounded.OpenStream(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	in, err := bounded.Unpack(file, path)
-	if err != nil {
-		return err
-	}
-	if packed, ok := in.(io.Closer); ok {
-		defer packed.Close()
-	}
-	lines := bufio.NewReaderSize(bounded.NewLines(in, bounded.MaxLine, ""), 1<<16)
-	var head *recording.Head
-	for number := 1; ; number++ {
-		line, err := lines.ReadBytes('\n')
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("%s:%d: %w", path, number, err)
-		}
-		if head == nil {
-			head = new(recording.Head)
-			if err := json.Unmarshal(line, head); err != nil || head.Recording != recording.Version {
-				return fmt.Errorf("%s: this is no recording of this version of aiperf", path)
-			}
-			continue
-		}
-		row := new(recording.Row)
-		if err := json.Unmarshal(line, row); err != nil {
-			return fmt.Errorf("%s:%d: %w", path, number, err)
-		}
-		if err := f(head, row); err != nil {
-			return err
-		}
-	}
+	return blockSize, nil
 }
 
 // wekaWriter writes rows that come session by session.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -130,8 +129,8 @@ func (w *Writer) Add(row *recording.Row) {
 	w.total += int64(len(text)) + 1
 	if w.mooncake != nil && row.InputLength > 0 && row.Outcome == "ok" {
 		m := mooncakeRow{SessionID: row.SessionID, Delay: row.ThinkMS, InputLength: row.InputLength,
-			OutputLength: replyLength(row), HashIDs: row.HashIDs}
-		if m.OutputLength == 0 && !strings.Contains(row.Incomplete, recording.NoReply) {
+			OutputLength: row.ReplyTokens(), HashIDs: row.HashIDs}
+		if m.OutputLength == 0 && row.ReplyKnown() {
 			m.OutputLength = 1
 		}
 		if m.Delay == nil && !w.o.Untimed {
@@ -144,14 +143,6 @@ func (w *Writer) Add(row *recording.Row) {
 	if w.o.TotalBytes > 0 && w.total > w.o.TotalBytes {
 		w.stop(fmt.Sprintf("the recording has its %d bytes; %s", w.o.TotalBytes, w.o.Meanwhile))
 	}
-}
-
-// replyLength is that of the reply: as the server counted it, where it did, else that of its texts.
-func replyLength(row *recording.Row) int {
-	if row.UsageCompletion != nil && *row.UsageCompletion > 0 {
-		return int(*row.UsageCompletion)
-	}
-	return row.OutputLength + row.ReasoningLength
 }
 
 // stop ends the writing; w is locked.

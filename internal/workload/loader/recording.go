@@ -88,7 +88,7 @@ func (r *recordingReader) part(path string, first bool) error {
 		if head, ok := recording.ReadHead(line); ok {
 			headed = true
 			if r.begin(head, first); first {
-				r.untimed = recording.UntimedHead(line)
+				r.untimed = head.Untimed
 			}
 			return
 		}

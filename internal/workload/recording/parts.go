@@ -72,16 +72,8 @@ func ReadHead(line []byte) (h Head, ok bool) {
 	return h, bytes.Contains(line, []byte(`"aiperf_recording"`)) && json.Unmarshal(line, &h) == nil && h.Recording > 0
 }
 
-// UntimedHead reports whether the first line of a part says that nobody knows when the requests came.
-func UntimedHead(line []byte) bool {
-	var head struct {
-		Untimed bool `json:"untimed"`
-	}
-	return json.Unmarshal(line, &head) == nil && head.Untimed
-}
-
 // ReplyKnown reports whether the length of the reply is known.
-func (r *Row) ReplyKnown() bool { return !strings.Contains(r.Incomplete, "no reply") }
+func (r *Row) ReplyKnown() bool { return !strings.Contains(r.Incomplete, NoReply) }
 
 // ReplyTokens is the length of the reply: as the server counted it, where it did, else that of its texts.
 func (r *Row) ReplyTokens() int {
@@ -100,8 +92,6 @@ type About struct {
 	// Endpoints and Models are counts of answered requests, Streams how many of them asked for a stream.
 	Endpoints, Models map[string]int
 	Rows, Streams     int
-	// Untimed reports that nobody knows when the requests came.
-	Untimed bool
 }
 
 // lookedAt is how many rows are looked at before a run.
@@ -115,10 +105,10 @@ func Look(path string) (about About, ok bool) {
 	}
 	about.Endpoints, about.Models = map[string]int{}, map[string]int{}
 	for i, part := range parts {
-		err := eachLine(part, func(line []byte) bool {
+		err := eachLine(part, func(line []byte, _ bool) bool {
 			if head, is := ReadHead(line); is {
 				if i == 0 {
-					about.Head, about.Untimed, ok = head, UntimedHead(line), true
+					about.Head, ok = head, true
 				}
 				return true
 			}
@@ -156,9 +146,39 @@ func Most(counts map[string]int) []string {
 	})
 }
 
-// eachLine calls f with the lines of a file until it returns false.
-func eachLine(path string, f func([]byte) bool) error {
-	file, err := bounded.Open(path)
+// EachRow reads the rows of a part with its head. A last line that is cut off is left out: its writer was killed.
+func EachRow(path string, f func(*Head, *Row) error) error {
+	var head *Head
+	var failed error
+	number := 0
+	err := eachLine(path, func(line []byte, whole bool) bool {
+		number++
+		switch {
+		case !whole:
+		case head == nil:
+			h, ok := ReadHead(line)
+			if head = &h; !ok || h.Recording != Version {
+				failed = fmt.Errorf("%s: this is no recording of this version of aiperf", path)
+			}
+		default:
+			row := new(Row)
+			if err := json.Unmarshal(line, row); err != nil {
+				failed = fmt.Errorf("%s:%d: %w", path, number, err)
+			} else {
+				failed = f(head, row)
+			}
+		}
+		return failed == nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s:%d: %w", path, number+1, err)
+	}
+	return failed
+}
+
+// eachLine calls f with the lines of a file until it returns false; whole: the line has its end.
+func eachLine(path string, f func(line []byte, whole bool) bool) error {
+	file, err := bounded.OpenStream(path)
 	if err != nil {
 		return err
 	}
@@ -173,7 +193,8 @@ func eachLine(path string, f func([]byte) bool) error {
 	lines := bufio.NewReaderSize(bounded.NewLines(in, bounded.MaxLine, ""), 1<<16)
 	for {
 		line, err := lines.ReadBytes('\n')
-		if line = bytes.TrimSpace(line); len(line) > 0 && !f(line) || err == io.EOF {
+		whole := bytes.HasSuffix(line, []byte("\n"))
+		if line = bytes.TrimSpace(line); (len(line) > 0 || whole) && !f(line, whole) || err == io.EOF {
 			return nil
 		}
 		if err != nil {

@@ -102,7 +102,7 @@ for name; do
             port=$(free_port)
             start "$work/vllm-server.log" env PATH="$all/vllm/venv/bin:$PATH" "$all/vllm/venv/bin/vllm" serve "$all/tiny" \
                 --served-model-name tiny --host 127.0.0.1 --port "$port" --dtype bfloat16 --max-model-len 2048 \
-                --max-num-seqs 16 --enforce-eager --enable-prefix-caching --chat-template template.jinja \
+                --max-num-seqs 16 --enforce-eager --enable-prefix-caching --block-size 32 --chat-template template.jinja \
                 --enable-auto-tool-choice --tool-call-parser hermes
             patience=900 wait_for answers "http://127.0.0.1:$port/health"
         fi

@@ -43,7 +43,8 @@ if len(a) != len(b):
     faults.append("another number of requests")
 if abs(isl[0] / isl[1] - 1) > 0.01 or abs(osl[0] / osl[1] - 1) > 0.01:
     faults.append("mean lengths differ by more than 1 %")
-if apart > 0.05:
+# Later turns come a time after the replies before them, which a busy machine delays.
+if apart > 0.1:
     faults.append("arrivals are apart")
 by, pairs = "the server's counters", [tuple(map(float, hits.split("/"))) for hits in sys.argv[4:6]]
 if not pairs:

@@ -27,7 +27,7 @@ func TestAuthorities(t *testing.T) {
 	for _, c := range []struct{ path, says string }{
 		{good, ""},
 		{file("bad.pem", "no certificate"), "bad.pem contains no certificate in PEM format"},
-		{filepath.Join(dir, "none.pem"), "none.pem: no such file"},
+		{filepath.Join(dir, "none.pem"), "none.pem: "},
 	} {
 		pool, err := pemfile.Authorities(c.path)
 		switch {

@@ -47,6 +47,7 @@ var pages = map[string]map[string]string{
 	"docs/mock-server.md":     nil,
 	"docs/plugins.md":         nil,
 	"docs/operator.md":        {"yaml": "job.yaml"},
+	"docs/other-results.md":   nil,
 	"docs/plots.md":           nil,
 	"docs/public-datasets.md": nil,
 	"docs/quick.md":           nil,

@@ -70,14 +70,10 @@ run_inference_perf() {
     rm -f "$results/inference-perf/validation.json"
 }
 
-# vllm_bench leaves the path of the command in $vllm.
+# vllm_bench leaves the folder of vLLM's programs in $vllm. The check of servers installs it.
 vllm_bench() {
-    local home=$cache
-    cache=$caches/servers/vllm
-    mkdir -p "$cache"
-    install_vllm
-    vllm=$cache/venv/bin
-    cache=$home
+    vllm=$caches/servers/vllm/venv/bin
+    [ -x "$vllm/vllm" ] || INTEROP_CACHE=$caches bash ../servers/check.sh quick vllm
 }
 
 run_vllm() {

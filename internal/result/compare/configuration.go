@@ -32,11 +32,11 @@ func differences(base, next *System) (list []Difference) {
 	return differing(base, next, base.Runs[0].Figures.Config, next.Runs[0].Figures.Config)
 }
 
-// differing returns the keys in which the configurations of two systems differ. Those of different tools have few keys in
-// common: only these count.
+// differing returns the keys in which the configurations of two systems differ. Those of different tools, or formats, have
+// few keys in common: only these count.
 func differing(base, next *System, a, b artifact.Object) []Difference {
 	list := configDifferences(a, b)
-	if base.origin() == next.origin() {
+	if base.origin() == next.origin() && base.converted() == next.converted() {
 		return list
 	}
 	return slices.DeleteFunc(list, func(d Difference) bool { return d.Base == "" || d.New == "" })

@@ -181,7 +181,7 @@ func TestBrokenFilesAreNamed(t *testing.T) {
 // TestOtherFilesAreNoResults: summaries of this program and of the original, and files of other kinds.
 func TestOtherFilesAreNoResults(t *testing.T) {
 	for name, text := range map[string]string{
-		"ours.json":     `{"schema_version": "1", "aiperf_version": "0.1.0", "request_throughput": {"unit": "requests/sec", "avg": 1}}`,
+		"ours.json":     `{"schema_version": "1", "aiperf_version": "0.1.0", "request_latency": {"unit": "ms", "avg": 1}}`,
 		"original.json": `{"request_throughput": {"unit": "requests/sec", "avg": 1}, "input_config": {"endpoint": {}}}`,
 		"other.json":    `{"date": "today", "duration": 1}`,
 		"deploy.yaml":   "version: 2\nservices: {}\n",
@@ -221,7 +221,8 @@ func TestFailedRequestsAreLeftOut(t *testing.T) {
 
 // TestReportsOfLLMDAreReadBack: what is written of a run is read with equal figures.
 func TestReportsOfLLMDAreReadBack(t *testing.T) {
-	for _, path := range []string{"vllm/detailed.json", "guidellm/benchmarks.json#1", "inference-perf/stage_0_lifecycle_metrics.json"} {
+	for _, path := range []string{"vllm/detailed.json", "guidellm/benchmarks.json#1",
+		"inference-perf/stage_0_lifecycle_metrics.json"} {
 		from := filepath.Join("testdata", filepath.FromSlash(path))
 		document, err := summary.ReadDocument(from)
 		if err != nil {

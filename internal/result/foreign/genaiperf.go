@@ -47,7 +47,8 @@ func readGenAIPerf(f *file) ([]Run, error) {
 		if !known || !m.value.has("unit") {
 			continue
 		}
-		if unit := m.value.at("unit").text(); unit != string(of.Display) && unit != "count" && !strings.Contains(unit, "/sec") {
+		unit := m.value.at("unit").text()
+		if unit != string(of.Display) && unit != "count" && !strings.Contains(unit, "/sec") {
 			continue // another quantity under the same name
 		}
 		for s := range m.value.members() {

@@ -49,6 +49,7 @@ var pages = map[string]map[string]string{
 	"docs/mock-server.md":     nil,
 	"docs/plugins.md":         nil,
 	"docs/operator.md":        {"yaml": "job.yaml"},
+	"docs/other-results.md":   nil,
 	"docs/plots.md":           nil,
 	"docs/public-datasets.md": nil,
 	"docs/quick.md":           nil,
@@ -73,6 +74,8 @@ var pages = map[string]map[string]string{
 // is read by nobody but its reader; every other command is run as it is printed.
 var absent = map[string]string{
 	"…":                          "a part of a command",
+	"vllm.json":                  "a result of another tool",
+	"benchmarks.json":            "a result of another tool",
 	"aiperf mock-server":         "the server that the test itself starts",
 	"aiperf top localhost":       "it watches until it is interrupted",
 	"aiperf selftest":            "a minute of an idle machine; it has tests of its own",

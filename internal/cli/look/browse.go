@@ -23,7 +23,8 @@ const browseHelp = `Usage: aiperf serve DIR [DIR …] [options]
 
 Shows the finished runs below folders in the browser: a list with search, the report of each run,
 several runs side by side, charts over many runs, sweeps and searches, single requests, and all files.
-Runs of the original AIPerf are shown too. Nothing is written below the folders, and the pages need
+Runs of the original AIPerf are shown too, and results of vllm bench serve, SGLang, GuideLLM,
+GenAI-Perf, inference-perf and llm-d. Nothing is written below the folders, and the pages need
 no network beyond this server. Ctrl-C ends it.
 
 Options:
@@ -43,6 +44,7 @@ func (o *browseOptions) table() *flags.Table {
 	return &flags.Table{Command: "serve", Page: "serve", Examples: []flags.Example{
 		{For: "all runs of ./artifacts", Command: "aiperf serve"},
 		{For: "another folder", Command: "aiperf serve results"},
+		{For: "a file of SGLang's bench_serving", Command: "aiperf serve sglang.jsonl"},
 	},
 		About: browseHelp, Flags: []flags.Flag{
 			flags.Value("host", "ADDR", "address to listen on; beyond this machine the address that is printed has a key "+

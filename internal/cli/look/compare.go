@@ -30,6 +30,10 @@ single runs, with the spread between their requests, which are paired where both
 requests, and for rates with that over their time. Several runs stand side by side. Folders of
 sweeps, or their files profile_export_aiperf_sweep.json, are compared cell by cell.
 
+Results of vllm bench serve, SGLang, GuideLLM, GenAI-Perf, inference-perf and llm-d are runs, too:
+give the file, or the folder that holds it. Several runs in a file are compared as a sweep, and
+FILE#2 is the second of them. aiperf docs other-results says what is read.
+
 Options:
 `
 
@@ -45,6 +49,7 @@ func (o *compareOptions) table() *flags.Table {
 	return &flags.Table{Command: "compare", Page: "results", Examples: []flags.Example{
 		{For: "before and after", Command: "aiperf compare artifacts/BEFORE artifacts/AFTER"},
 		{For: "all figures, and a page to pass on", Command: "aiperf compare artifacts/A artifacts/B --all --html compare.html"},
+		{For: "a run of another tool with ours", Command: "aiperf compare vllm.json artifacts/RUN"},
 		{For: "in a pipeline: exit code 3 if anything is worse", Command: "aiperf compare artifacts/MAIN artifacts/NEW --fail-on-worse"},
 	},
 		About: compareHelp, Flags: []flags.Flag{

@@ -15,7 +15,8 @@ import (
 const gateHelp = `Usage: aiperf gate RUN [RUN …] --fail-if CONDITION [--fail-if CONDITION …]
 
 Checks finished runs against thresholds. RUN is the folder of a run, its JSON summary, or a folder of
-repeats, of this program or of the original one. Each condition has a line, and the last one counts
+repeats, of this program or of the original one, or a result of another tool: aiperf docs
+other-results lists them. Each condition has a line, and the last one counts
 the failures. The exit code is 3 if a condition is met or a figure is missing; 1 if a run is not
 complete; 0 if all is well.
 
@@ -32,6 +33,7 @@ type gateOptions struct{ conditions []string }
 func (o *gateOptions) table() *flags.Table {
 	return &flags.Table{Command: "gate", Page: "results", Examples: []flags.Example{
 		{For: "exit code 3 if the server is too slow", Command: "aiperf gate artifacts/RUN --fail-if 'ttft:p99>250ms' --fail-if 'request_error_rate>1%'"},
+		{For: "a result of vllm bench serve --save-result", Command: "aiperf gate vllm.json --fail-if 'ttft:p99>250ms'"},
 		{For: "on the answer of a sweep", Command: "aiperf gate artifacts/SWEEP --fail-if 'failed_runs>0'"},
 	},
 		About: gateHelp, Flags: []flags.Flag{
@@ -126,7 +128,8 @@ func judgedRuns(path string, texts []string) ([]judged, error) {
 	}
 	figures, err := summary.ReadFigures(path)
 	var none *summary.NoSummaryError
-	if !errors.As(err, &none) {
+	var several *summary.SeveralRunsError
+	if !errors.As(err, &none) && !errors.As(err, &several) {
 		if err == nil {
 			err = check(path, figures)
 		}

@@ -14,7 +14,8 @@ const plotHelp = `Usage: aiperf plot [DIR …] [options]
 
 Draws finished runs as pictures: a single run over its time, several runs against one another. DIR is the folder of a
 run or one that holds such folders; default: ./artifacts. Of a sweep with trials the means of the trials are drawn; give
-its folder profile_runs to draw each of them.
+its folder profile_runs to draw each of them. Results of other tools are runs, too: aiperf docs other-results lists
+them.
 
 Which plots are drawn and how is said by a configuration file: that of --config, else .aiperf-plot-config.yaml in a
 folder that was given, else ~/.aiperf/plot_config.yaml, which is made on first use. Plots whose data a run lacks are
@@ -38,6 +39,7 @@ func (o *plotOptions) table() *flags.Table {
 	}
 	return &flags.Table{Command: "plot", Page: "plots", Examples: []flags.Example{
 		{For: "all runs of ./artifacts", Command: "aiperf plot"},
+		{For: "the curve of a sweep of GuideLLM", Command: "aiperf plot benchmarks.json --output plots"},
 		{For: "two runs, as SVG", Command: "aiperf plot artifacts/A artifacts/B --format svg --output plots"},
 	},
 		About: plotHelp, Flags: []flags.Flag{

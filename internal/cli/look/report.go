@@ -12,6 +12,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/goccy/go-yaml"
+
+	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/scalar"
 	"aiperf/internal/cli/command"
 	"aiperf/internal/cli/show"
@@ -21,8 +24,10 @@ import (
 	"aiperf/internal/config/option"
 	"aiperf/internal/config/parse"
 	"aiperf/internal/measure/metrics"
+	"aiperf/internal/result/foreign"
 	"aiperf/internal/result/library"
 	"aiperf/internal/result/recompute"
+	"aiperf/internal/result/summary"
 	"aiperf/internal/run"
 )
 
@@ -34,12 +39,17 @@ of the run, byte by byte. A run that was killed has no summaries of its own: thi
 but its last second, and says that they are incomplete. Runs of the original AIPerf are read too:
 their records, their summary and their GPU telemetry.
 
+With --format llm-d it writes the figures of the run as a benchmark report of llm-d instead
+(benchmark_report_v0.2.yaml). That needs no records, and takes results of other tools, too: those of
+vllm bench serve, SGLang, GuideLLM, GenAI-Perf and inference-perf.
+
 Options:
 `
 
 type reportOptions struct {
 	recompute.ReportOptions
-	ui config.UI
+	ui     config.UI
+	format string
 }
 
 func (o *reportOptions) table() *flags.Table {
@@ -47,6 +57,7 @@ func (o *reportOptions) table() *flags.Table {
 		{For: "all tables of a run, and a page", Command: "aiperf report artifacts/RUN --report full --html"},
 		{For: "only its second minute", Command: "aiperf report artifacts/RUN --from 60 --to 120"},
 		{For: "other service levels", Command: "aiperf report artifacts/RUN --goodput 'ttft:200ms e2e:2s'"},
+		{For: "for the tools of llm-d", Command: "aiperf report artifacts/RUN --format llm-d"},
 	},
 		About: reportHelp, Flags: []flags.Flag{
 			flags.Value("output-dir", "DIR", "where the files go; default: report below the run's folder",
@@ -74,6 +85,8 @@ func (o *reportOptions) table() *flags.Table {
 			flags.Switch("parquet", "write all records as Parquet too (profile_export.parquet)", &o.Parquet),
 			flags.Choice("report", "KIND", "what is printed: short, the answer in about ten lines, or full, all tables "+
 				"before it; default: short on a terminal", &o.ui.Report, "short", "full"),
+			flags.Choice("format", "NAME", "aiperf, or a benchmark report of llm-d as YAML (llm-d) or JSON (llm-d-json); "+
+				"default: aiperf", &o.format, "aiperf", "llm-d", "llm-d-json"),
 		}}
 }
 
@@ -120,6 +133,13 @@ func runReport(e *command.Env, args []string) error {
 	if len(runs) != 1 {
 		return errors.New("aiperf report takes the folder of one run: aiperf report RUN_DIR")
 	}
+	if o.format == "llm-d" || o.format == "llm-d-json" {
+		return reportForLLMD(e, runs[0], &o)
+	}
+	if foreign.Is(runs[0]) {
+		return fmt.Errorf("%s is a result of another tool, which has no records of ours to compute anything from: "+
+			"aiperf compare, gate, plot and serve read it, and --format llm-d converts it", runs[0])
+	}
 	env, _, err := env.Read(e.LookupEnv)
 	if err != nil {
 		return err
@@ -142,6 +162,61 @@ func runReport(e *command.Env, args []string) error {
 		}
 	}
 	return err
+}
+
+// changes reports whether the figures are asked to be other ones than those of the summary.
+func (o *reportOptions) changes() bool {
+	return o.SLOs != nil || o.Slice != nil || o.Percentiles != nil || o.From != nil || o.To != nil ||
+		o.ExcludeErrors != nil
+}
+
+// reportForLLMD writes the benchmark report of llm-d of a run.
+func reportForLLMD(e *command.Env, path string, o *reportOptions) error {
+	switch {
+	case o.changes():
+		return fmt.Errorf("--format %s writes the figures that the run has: compute others with aiperf report %s "+
+			"--output-dir DIR first, then aiperf report DIR --format %[1]s", o.format, path)
+	case o.HTML || o.Parquet:
+		return fmt.Errorf("--format %s cannot be used together with --html and --parquet", o.format)
+	}
+	file, err := summary.FindSummary(path)
+	if err != nil {
+		return err
+	}
+	document, err := summary.ReadDocument(file)
+	if err != nil {
+		return err
+	}
+	report, err := foreign.LLMD(document)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	text, err := artifact.AppendIndented(nil, report)
+	if err != nil {
+		return err
+	}
+	name := "benchmark_report_v0.2.json"
+	if o.format == "llm-d" {
+		name = "benchmark_report_v0.2.yaml"
+		if text, err = yaml.JSONToYAML(text); err != nil {
+			return err
+		}
+	} else {
+		text = append(text, '\n')
+	}
+	dir := o.OutputDir
+	if dir == "" {
+		dir = filepath.Join(filepath.Dir(foreign.File(file)), "report")
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	to := filepath.Join(dir, name)
+	if err := artifact.WriteFile(to, text); err != nil {
+		return err
+	}
+	fmt.Fprintln(e.Terminal.Out, "Benchmark report of llm-d, version "+foreign.LLMDVersion+": "+to)
+	return nil
 }
 
 // severalRuns is the error of a folder that has those of several runs below it, nil if it has none.

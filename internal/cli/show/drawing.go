@@ -11,6 +11,7 @@ import (
 
 	"aiperf/internal/cli/command"
 	"aiperf/internal/result/chart"
+	"aiperf/internal/result/foreign"
 	"aiperf/internal/result/plot"
 )
 
@@ -103,7 +104,11 @@ func plotHome(e *command.Env) string {
 // makePlots computes the plots, and sets the folder of the output if it is not given.
 func makePlots(e *command.Env, o *Plots, source plot.ConfigSource) (*plot.Made, *plot.Log, error) {
 	if o.Output == "" {
-		o.Output = filepath.Join(o.Paths[0], "plots")
+		dir := o.Paths[0]
+		if foreign.Is(dir) {
+			dir = filepath.Dir(dir)
+		}
+		o.Output = filepath.Join(dir, "plots")
 	}
 	log := plot.NewLog(time.Now)
 	if o.Verbose {

@@ -275,7 +275,7 @@ func (c *Card) run(d *library.Folder, f *library.Facts) error {
 	if d.File == "" {
 		return fmt.Errorf("%s has no summary: aiperf report %s computes it from the records", d.Path, d.Path)
 	}
-	data, err := bounded.ReadFile(d.File)
+	data, err := summary.ReadDocument(d.File)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/base/webpage"
 	"aiperf/internal/measure/metrics"
@@ -106,7 +105,7 @@ func (f *figuresOf) get(it *item) *figuresRead {
 func readFigures(it *item) *figuresRead {
 	f := &figuresRead{values: map[string]map[string]float64{}, intervals: map[string]map[string][2]float64{},
 		units: map[string]string{}, columns: map[string]any{}}
-	data, err := bounded.ReadFile(it.folder.File)
+	data, err := summary.ReadDocument(it.folder.File)
 	if err != nil {
 		return f
 	}
@@ -415,7 +414,7 @@ func plotted(sh *shelf, items []*item) []*item {
 // configuration answers with the resolved configuration of a run as YAML.
 func (s *Server) configuration(w http.ResponseWriter, _ *http.Request, _ *shelf, it *item) {
 	text := ""
-	if data, err := bounded.ReadFile(it.folder.File); err == nil {
+	if data, err := summary.ReadDocument(it.folder.File); err == nil {
 		if raw := jsonscan.Find(data, "input_config"); raw != nil {
 			text = yamlOf(raw)
 		}

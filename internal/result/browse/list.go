@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 
@@ -83,7 +84,7 @@ func (s *Server) data(sh *shelf) listData {
 			continue
 		}
 		l := listed{ID: it.id, Name: it.name, Kind: kindName(it), Model: f.Model, Endpoint: f.Endpoint, Load: f.Load,
-			Label: f.Label, Concurrency: f.Concurrency, Rate: f.Rate, Version: f.Version, About: about(it),
+			Label: f.Label, Concurrency: f.Concurrency, Rate: f.Rate, Version: cmp.Or(f.Origin, f.Version), About: about(it),
 			Figures: f.Figures, Ranges: f.Ranges}
 		if p := it.folder.Parent; p >= 0 {
 			l.Parent = sh.items[p].id

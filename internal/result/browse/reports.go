@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/config"
+	"aiperf/internal/result/foreign"
 	"aiperf/internal/result/library"
 	"aiperf/internal/result/recompute"
 )
@@ -121,6 +122,6 @@ func watched(d *library.Folder) []string {
 	if d.Kind != library.Run {
 		return []string{d.File, d.Aggregate}
 	}
-	return []string{d.File, bounded.ResolveCompressed(d.Files.Path(config.RecordsJSONL)), d.Files.Path(config.RunState),
+	return []string{foreign.File(d.File), bounded.ResolveCompressed(d.Files.Path(config.RecordsJSONL)), d.Files.Path(config.RunState),
 		d.Files.Path(config.GPUTelemetryJSONL)}
 }

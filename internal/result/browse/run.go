@@ -182,6 +182,7 @@ func factsOf(it *item) []webpage.Fact {
 		program += " (original)"
 	}
 	add("AIPerf", program)
+	add("Measured by", f.Origin)
 	add("Folder", it.folder.Home)
 	return out
 }
@@ -244,7 +245,7 @@ var statColumns = []string{"avg", "min", "p50", "p90", "p95", "p99", "max", "std
 
 // run adds what the summary of a run has.
 func (v *overviewView) run(it *item) {
-	data, err := bounded.ReadFile(it.folder.File)
+	data, err := summary.ReadDocument(it.folder.File)
 	if err != nil {
 		return // the facts name it
 	}

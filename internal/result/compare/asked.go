@@ -49,7 +49,7 @@ func askedDifferences(base, next *System) (names []string) {
 	}
 	differ := make([]bool, len(aspects))
 	test := false
-	for _, d := range configDifferences(a, b) {
+	for _, d := range differing(base, next, a, b) {
 		if sampled.MatchString(d.Key) {
 			continue
 		}

@@ -124,13 +124,14 @@ func compareFigures(base, next *System, o Options) (*Comparison, error) {
 		MinPercent: max(0, o.MinPercent), Asked: askedDifferences(base, next), Configuration: differences(base, next),
 		chosen: chosen}
 	c.Notes = notes(base, next, c.Configuration)
+	var missing []string
 	var err error
 	if c.Answers, err = answersOf(base, next, o.Confidence); err != nil {
 		return nil, err
 	}
 	for _, tag := range tagsOf(o.Tags) {
 		if !next.has(tag) && base.has(tag) {
-			c.Missing = append(c.Missing, tag)
+			missing = append(missing, tag)
 		}
 		for _, stat := range o.Stats {
 			f, ok, err := c.figure(tag, stat)
@@ -149,9 +150,13 @@ func compareFigures(base, next *System, o Options) (*Comparison, error) {
 	if len(c.Figures) == 0 {
 		return nil, fmt.Errorf("%s and %s have no metric in common", base.Name, next.Name)
 	}
-	if len(c.Missing) > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%s has no %s, which %s has", next.Name, strings.Join(c.Missing, ", "),
+	if len(missing) > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%s has no %s, which %s has", next.Name, strings.Join(missing, ", "),
 			base.Name))
+	}
+	// Each tool has metrics that others lack, and benchmark reports have no place for most of ours.
+	if chosen || base.origin() == next.origin() && base.converted() == next.converted() {
+		c.Missing = missing
 	}
 	return c, nil
 }

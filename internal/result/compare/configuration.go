@@ -40,7 +40,17 @@ func differences(base, next *System) (list []Difference) {
 	if len(base.Runs) == 0 || len(next.Runs) == 0 {
 		return nil
 	}
-	return configDifferences(base.Runs[0].Figures.Config, next.Runs[0].Figures.Config)
+	return differing(base, next, base.Runs[0].Figures.Config, next.Runs[0].Figures.Config)
+}
+
+// differing returns the keys in which the configurations of two systems differ. Those of different tools, or formats, have
+// few keys in common: only these count.
+func differing(base, next *System, a, b artifact.Object) []Difference {
+	list := configDifferences(a, b)
+	if base.origin() == next.origin() && base.converted() == next.converted() {
+		return list
+	}
+	return slices.DeleteFunc(list, func(d Difference) bool { return d.Base == "" || d.New == "" })
 }
 
 // configDifferences returns the keys in which two configurations differ.

@@ -49,8 +49,8 @@ func historyPaths(path string) []string {
 	return []string{filepath.Join(path, name)}
 }
 
-// LoadSweep reads the results of a sweep or of a search: the folder of the experiment or the file itself. It returns
-// nil if the path is neither.
+// LoadSweep reads the results of a sweep or of a search: the folder of the experiment or the file itself, or the runs of
+// another tool at several loads. It returns nil if the path is none of these.
 func LoadSweep(path string) (*Sweep, error) {
 	s := &Sweep{Name: path}
 	var err error
@@ -68,7 +68,7 @@ func LoadSweep(path string) (*Sweep, error) {
 		return nil, err
 	}
 	if s.sweep == nil && s.search == nil {
-		return nil, nil
+		return foreignSweep(path)
 	}
 	for _, of := range []*answer.Sweep{s.sweep, s.search} {
 		if of == nil {

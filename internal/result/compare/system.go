@@ -45,10 +45,20 @@ func Load(path string) (System, error) {
 	}
 	file, err := summary.FindSummary(path)
 	var none *summary.NoSummaryError
+	var several *summary.SeveralRunsError
+	if err == nil {
+		if err = s.add(file); err == nil {
+			return s, nil
+		}
+	}
 	switch {
-	case err == nil:
-		return s, s.add(file)
+	case errors.As(err, &several):
+		_, err := s.foreignRepeats(path)
+		return s, err
 	case !errors.As(err, &none):
+		return s, err
+	}
+	if found, err := s.foreignRepeats(path); found || err != nil {
 		return s, err
 	}
 	for _, dir := range []string{filepath.Join(path, "profile_runs"), path} {
@@ -155,6 +165,9 @@ func notes(base, next *System, configuration []Difference) []string {
 				out = append(out, fmt.Sprintf("%s: %s: %s", s.Runs[i].Summary, judge.Words(why.Title), why.Text))
 			}
 		}
+	}
+	if note := originNote(base, next); note != "" {
+		out = append(out, note)
 	}
 	for _, kind := range []string{"configuration", "dataset", "tokenizer"} {
 		if kind == "configuration" && len(configuration) > 0 {

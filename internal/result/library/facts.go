@@ -36,8 +36,10 @@ type Facts struct {
 	Concurrency, Rate float64
 	Started, Ended    time.Time
 	// Version is that of the program that measured; Original reports that it was the original.
-	Version     string
-	Original    bool
+	Version  string
+	Original bool
+	// Origin is the tool that measured, with its version, if it is another one; Version is "" then.
+	Origin      string
 	BenchmarkID string
 	// Label is the name of the run in its series, Values are what the sweep set.
 	Label  string
@@ -138,7 +140,7 @@ func (f *Facts) takeFrom(run *Facts) {
 	}
 	f.Streaming = f.Streaming || run.Streaming
 	f.Original = f.Original || run.Original
-	f.Version = cmp.Or(f.Version, run.Version)
+	f.Version, f.Origin = cmp.Or(f.Version, run.Version), cmp.Or(f.Origin, run.Origin)
 	if run.GPUs > 0 {
 		f.oneModel(run.GPUModel)
 	}
@@ -215,7 +217,7 @@ func (f *Facts) readState(d *Folder) error {
 
 // readRun reads a summary, of this program or of the original.
 func (f *Facts) readRun(path string) error {
-	data, err := bounded.ReadFile(path)
+	data, err := summary.ReadDocument(path)
 	if err != nil {
 		return err
 	}
@@ -236,6 +238,9 @@ func (f *Facts) readRun(path string) error {
 			f.Version = jsonscan.Text(m.Value)
 		case "benchmark_id":
 			f.BenchmarkID = jsonscan.Text(m.Value)
+		case "origin":
+			f.Origin = summary.Origin{Tool: jsonscan.FindText(m.Value, "tool"),
+				Version: jsonscan.FindText(m.Value, "version")}.String()
 		case "input_config":
 			f.configuration(m.Value)
 		case "run_info":
@@ -273,7 +278,8 @@ func (f *Facts) readRun(path string) error {
 			metrics += f.metric(m)
 		}
 	}
-	f.Original = jsonscan.Find(data, "provenance") == nil && jsonscan.Find(data, "client_health") == nil
+	f.Original = f.Origin == "" && jsonscan.Find(data, "provenance") == nil &&
+		jsonscan.Find(data, "client_health") == nil
 	if metrics == 0 {
 		return fmt.Errorf("%s is not a summary of a run: it contains no metric", path)
 	}

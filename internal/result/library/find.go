@@ -1,6 +1,7 @@
 // Package library finds the folders of finished runs below paths, and says what each of them is: a run, repeats of one
-// configuration, a sweep or a search, of this program or of the original. [Find] looks at names alone; [Read] reads of
-// a folder what a list of runs shows, in about a millisecond.
+// configuration, a sweep or a search, of this program or of the original, or a run of another tool. [Find] looks at
+// names alone, except for results of other tools, which it knows by their content; [Read] reads of a folder what a list
+// of runs shows, in about a millisecond.
 //
 // Vocabulary: the home of a folder is what a person would name: of repeats the folder above "aggregate", of a sweep the
 // folder that was given as --artifact-dir. The parent of a folder is the repeats, the sweep or the search that it is a
@@ -31,6 +32,7 @@ import (
 
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/config"
+	"aiperf/internal/result/foreign"
 )
 
 // Kind is what a folder holds.
@@ -65,6 +67,9 @@ type Folder struct {
 	Files config.Artifacts
 	// HasRecords and HasState report of a run that it has a per-request file, and a state file.
 	HasRecords, HasState bool
+	// Foreign reports of a run that another tool measured it: File is its result, with the number of the part if the
+	// file has several, such as results.jsonl#2.
+	Foreign bool
 	// Parent is the index of the folder that this one is a part of, -1 for none.
 	Parent int
 	// Shadow reports that plots leave the folder out, because another one stands for it.
@@ -96,24 +101,24 @@ type Found struct {
 // maxFolders bounds a search: a path such as / is a mistake.
 const maxFolders = 200_000
 
-// Check returns an error for the first of paths that is not a folder.
+// Check returns an error for the first of paths that is neither a folder nor a result of another tool.
 func Check(paths ...string) error {
 	for _, path := range paths {
 		path = filepath.Clean(path)
-		info, err := os.Stat(path)
+		info, err := os.Stat(foreign.File(path))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("there is no folder %s", path)
 		case err != nil:
 			return err
-		case !info.IsDir():
+		case !info.IsDir() && !foreign.Is(path):
 			return fmt.Errorf("%s is not a folder; give the folder that holds it", path)
 		}
 	}
 	return nil
 }
 
-// Find searches paths, which must be folders. It returns an error for one that is not; one without results is none,
+// Find searches paths, which must be folders or results of other tools. It returns an error for one that is not; one without results is none,
 // see [Found.Empty]. Links are followed to what is below one of the paths; others are left out.
 func Find(paths ...string) (*Found, error) {
 	if err := Check(paths...); err != nil {
@@ -123,7 +128,7 @@ func Find(paths ...string) (*Found, error) {
 	w := walk{found: f, seen: map[string]bool{}}
 	for _, path := range paths {
 		f.Roots = append(f.Roots, filepath.Clean(path))
-		real, err := filepath.EvalSymlinks(path)
+		real, err := filepath.EvalSymlinks(foreign.File(path))
 		if err != nil {
 			return nil, err
 		}
@@ -131,6 +136,10 @@ func Find(paths ...string) (*Found, error) {
 	}
 	for i, path := range f.Roots {
 		w.root, w.outside, w.example = i, 0, ""
+		if foreign.Is(path) {
+			w.result(path, w.within[i])
+			continue
+		}
 		w.folder(path, false)
 		if w.outside > 0 {
 			more := ""
@@ -171,11 +180,12 @@ func (f *Found) Empty() []string {
 	return out
 }
 
-// Plotted returns the folders that plots show as runs: runs with records and repeats, without shadows.
+// Plotted returns the folders that plots show as runs: runs with records, those of other tools, and repeats, without
+// shadows.
 func (f *Found) Plotted() []Folder {
 	var out []Folder
 	for _, d := range f.Folders {
-		if !d.Shadow && (d.Kind == Repeats || d.Kind == Run && d.HasRecords && d.File != "") {
+		if !d.Shadow && (d.Kind == Repeats || d.Kind == Run && (d.HasRecords || d.Foreign) && d.File != "") {
 			out = append(out, d)
 		}
 	}
@@ -242,6 +252,9 @@ func (w *walk) folder(path string, again bool) {
 		w.found.Folders = append(w.found.Folders, d)
 		isRun = isRun || d.Kind == Run
 	}
+	for _, fault := range l.faults {
+		w.fault(path, fault)
+	}
 	before := len(w.found.Folders)
 	if l.files[artifact.LockName] && artifact.Writing(path) {
 		w.written = append(w.written, path)
@@ -251,6 +264,23 @@ func (w *walk) folder(path string, again bool) {
 	}
 	if l.files[artifact.LockName] && !isRun {
 		w.unfinished(path, real, w.found.Folders[before:])
+	}
+}
+
+// result adds the runs of a file of another tool that was named itself.
+func (w *walk) result(path, real string) {
+	runs, err := foreign.Read(path)
+	if err != nil {
+		w.fault(path, err)
+		return
+	}
+	for i := range runs {
+		d := Folder{Kind: Run, Path: path, Home: path, Real: real, Root: w.root, Parent: -1, File: runs[i].Path,
+			Foreign: true, Files: config.Artifacts{Dir: filepath.Dir(path)}}
+		if len(runs) > 1 {
+			d.Files.Prefix = filepath.Base(runs[i].Path)
+		}
+		w.found.Folders = append(w.found.Folders, d)
 	}
 }
 

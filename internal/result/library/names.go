@@ -8,12 +8,15 @@ import (
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/base/jsonscan"
 	"aiperf/internal/config"
+	"aiperf/internal/result/foreign"
 )
 
 // listing are the names of the regular files of a folder.
 type listing struct {
 	path  string
 	files map[string]bool
+	// faults are files of other tools that cannot be read.
+	faults []error
 }
 
 // The names of files.
@@ -62,6 +65,31 @@ func (l *listing) folders(again bool) []Folder {
 		if d.HasRecords || !again {
 			out = append(out, d)
 		}
+	}
+	if len(out) == 0 && !again {
+		out = l.foreign()
+	}
+	return out
+}
+
+// foreign returns the runs of other tools in the folder: those of a file with several are told apart by its name.
+func (l *listing) foreign() (out []Folder) {
+	candidates := false
+	for name := range l.files {
+		candidates = candidates || slices.Contains([]string{".json", ".jsonl", ".yaml", ".yml"}, filepath.Ext(name))
+	}
+	if !candidates {
+		return nil
+	}
+	paths, faults := foreign.In(l.path)
+	l.faults = faults
+	for _, path := range paths {
+		d := Folder{Kind: Run, Path: l.path, Home: l.path, File: path, Foreign: true,
+			Files: config.Artifacts{Dir: l.path}}
+		if len(paths) > 1 {
+			d.Files.Prefix = filepath.Base(path)
+		}
+		out = append(out, d)
 	}
 	return out
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/bounded"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/result/answer"
 	"aiperf/internal/result/judge"
@@ -191,7 +190,10 @@ func loadRun(d *library.Folder, facts *library.Facts) (*Run, error) {
 	if absolute, err := filepath.Abs(d.Path); err == nil && (r.Name == "." || r.Name == "..") {
 		r.Name = filepath.Base(absolute)
 	}
-	data, err := bounded.ReadFile(d.File)
+	if d.Foreign && d.Files.Prefix != "" {
+		r.Name = d.Files.Prefix
+	}
+	data, err := summary.ReadDocument(d.File)
 	if err != nil {
 		return nil, err
 	}

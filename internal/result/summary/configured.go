@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"aiperf/internal/base/artifact"
-	"aiperf/internal/base/bounded"
 )
 
 // Configured is what the configuration of a finished run says, whatever shape its file has it in.
@@ -31,7 +30,7 @@ type Configured struct {
 
 // ReadConfigured reads the configuration of a run from its summary file.
 func ReadConfigured(file string) (Configured, error) {
-	data, err := bounded.ReadFile(file)
+	data, err := ReadDocument(file)
 	if err != nil {
 		return Configured{}, err
 	}

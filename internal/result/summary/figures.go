@@ -1,6 +1,8 @@
 package summary
 
 import (
+	"strings"
+
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/measure/metrics"
 	"aiperf/internal/measure/stats"
@@ -13,6 +15,8 @@ import (
 // just ended, or read from a summary file.
 type Figures struct {
 	BenchmarkID string
+	// Origin is the tool that measured the run; the zero value for this program and the original.
+	Origin Origin
 	// Incomplete is the reason why the run degraded; "" when it did not.
 	Incomplete   string
 	WasCancelled bool
@@ -32,6 +36,15 @@ type Figures struct {
 	// Blocks are in the order of the file.
 	Blocks []Block
 }
+
+// Origin is another tool that measured a run.
+type Origin struct {
+	Tool    string `json:"tool"`
+	Version string `json:"version"`
+}
+
+// String returns the tool with its version, as far as that is known.
+func (o Origin) String() string { return strings.TrimSpace(o.Tool + " " + o.Version) }
 
 // Block has the statistics of one metric in its display unit. A statistic that the metric does not
 // have, or that is not finite, is absent.

@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/base/artifact"
 	"aiperf/internal/base/bounded"
 	"aiperf/internal/measure/stats"
+	"aiperf/internal/result/foreign"
 	"aiperf/internal/watch/servermetrics"
 )
 
@@ -28,8 +29,9 @@ func finite(v float64) float64 {
 	return v
 }
 
-// ParseFigures reads a summary file: ours and those of the original, of every version. Each object at
-// the top, or in its older member "records", that names a unit is a metric; null is the same as absent.
+// ParseFigures reads a summary document: ours, those of the original, of every version, and what [ReadDocument] makes of
+// the results of other tools. Each object at the top, or in its older member "records", that names a unit is a metric;
+// null is the same as absent.
 func ParseFigures(data []byte) (Figures, error) {
 	var f Figures
 	members, err := objectMembers(data)
@@ -40,6 +42,8 @@ func ParseFigures(data []byte) (Figures, error) {
 	var rest unjudged
 	for _, m := range members {
 		switch m.key {
+		case "origin":
+			err = json.Unmarshal(m.value, &f.Origin)
 		case "benchmark_id":
 			err = json.Unmarshal(m.value, &f.BenchmarkID)
 		case "was_cancelled":
@@ -204,7 +208,7 @@ func ReadFigures(path string) (Figures, error) {
 	if err != nil {
 		return Figures{}, err
 	}
-	data, err := bounded.ReadFile(file)
+	data, err := ReadDocument(file)
 	if err != nil {
 		return Figures{}, err
 	}
@@ -213,6 +217,46 @@ func ReadFigures(path string) (Figures, error) {
 		return f, fmt.Errorf("%s: %w", file, err)
 	}
 	return f, nil
+}
+
+// ReadDocument reads the summary document of one run: the file itself, or made from the result of another tool, of which
+// a path such as results.jsonl#2 names a part.
+func ReadDocument(path string) ([]byte, error) {
+	if !foreign.Is(path) {
+		return bounded.ReadFile(path)
+	}
+	runs, err := foreign.Read(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(runs) > 1:
+		return nil, &SeveralRunsError{foreign.File(path), pathsOf(runs)}
+	}
+	return artifact.AppendJSON(nil, runs[0].Document())
+}
+
+func pathsOf(runs []foreign.Run) (paths []string) {
+	for i := range runs {
+		paths = append(paths, runs[i].Path)
+	}
+	return paths
+}
+
+// SeveralRunsError reports that a path names several runs of another tool where one is needed.
+type SeveralRunsError struct {
+	Path string
+	// Runs are the paths of the runs.
+	Runs []string
+}
+
+func (e *SeveralRunsError) Error() string {
+	const most = 4
+	more := ""
+	if n := len(e.Runs) - most; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("%s holds %d runs: name one of them (%s%s)", e.Path, len(e.Runs),
+		strings.Join(e.Runs[:min(most, len(e.Runs))], ", "), more)
 }
 
 // summaryName is the name of the summary unless the run had a prefix.
@@ -229,7 +273,7 @@ func (e *NoSummaryError) Error() string {
 // FindSummary returns the summary file that a path names: itself, or that of the run in a directory,
 // whatever its prefix.
 func FindSummary(path string) (string, error) {
-	info, err := os.Stat(path)
+	info, err := os.Stat(foreign.File(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("there is no file or folder %s", path)
 	}
@@ -260,11 +304,25 @@ func FindSummary(path string) (string, error) {
 	slices.Sort(found)
 	switch len(found) {
 	case 0:
-		return "", &NoSummaryError{path}
+		return findForeign(path)
 	case 1:
 		return filepath.Join(path, found[0]), nil
 	}
 	return "", fmt.Errorf("%s holds several summaries (%s): name the file", path, strings.Join(found, ", "))
+}
+
+// findForeign returns the result of another tool in a directory that holds no summary.
+func findForeign(dir string) (string, error) {
+	paths, faults := foreign.In(dir)
+	switch {
+	case len(faults) > 0:
+		return "", faults[0]
+	case len(paths) == 0:
+		return "", &NoSummaryError{dir}
+	case len(paths) > 1:
+		return "", &SeveralRunsError{dir, paths}
+	}
+	return paths[0], nil
 }
 
 // isSummary reports whether a JSON file of a run is its summary: only that has both a metric and the configuration.

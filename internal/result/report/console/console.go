@@ -147,6 +147,7 @@ func render(r *summary.Result, o Options) *page {
 	p.accuracyTable(r.Accuracy)
 	p.phaseTable(r)
 	p.searches(o.Searches)
+	p.jobTable(r)
 	p.specDecodeTable(r)
 	p.gpuPlatform(o.GPU)
 	p.efficiencyTables(r, o.GPU)

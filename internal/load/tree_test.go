@@ -222,3 +222,44 @@ func TestStopForgetsTrees(t *testing.T) {
 	same(t, "counts add up", s.RequestsSent, s.RequestsCompleted+s.RequestsCancelled)
 	same(t, "cancelled", s.RequestsCancelled > 0, true)
 }
+
+// origins lists what each request waited for: the request before it as its place in the order of sending, -1 for none,
+// and the delay.
+func (p played) origins() (list []string) {
+	place := map[int64]int{}
+	for i, c := range p.sent {
+		place[c.ID+1] = i
+	}
+	for _, c := range p.sent {
+		before := -1
+		if at, ok := place[c.Origin.After]; ok {
+			before = at
+		}
+		list = append(list, fmt.Sprintf("%d+%v", before, time.Duration(c.Origin.DelayNS)))
+	}
+	return list
+}
+
+// A turn goes on from the request whose return let it: the turn before it, the turn that started it, or the child that
+// it waited for last. What sends nothing passes on what it waited for.
+func TestCreditsSayWhatTheyWaitedFor(t *testing.T) {
+	tree := func(uint64) *Tree {
+		root := plainTurns(3)
+		root[0].Branches = []Branch{{Nodes: []int{1, 2}, JoinAt: 2}}
+		root[1].DelayNS = int64(time.Second)
+		slow := plainTurns(2)
+		slow[1].DelayNS = int64(3 * time.Second)
+		silent := []NodeTurn{{Silent: true, DelayNS: int64(time.Second), Branches: []Branch{{Nodes: []int{3}}}}}
+		leaf := plainTurns(1)
+		leaf[0].DelayNS = int64(2 * time.Second)
+		return &Tree{Nodes: []Node{{Turns: root}, {Turns: slow}, {Turns: silent}, {Turns: leaf}}}
+	}
+	p := scenario{plan: one(Phase{Concurrency: 1, Sessions: 1}), tree: tree, serve: within(time.Second)}.run(t)
+	same(t, "order", p.nodes(), "0/0.0 0/1.0 0/0.1 0/3.0 0/1.1 0/0.2")
+	same(t, "origins", p.origins(), []string{"-1+0s", "0+0s", "0+1s", "0+3s", "1+3s", "4+0s"})
+	for _, c := range p.sent {
+		same(t, "job", []int64{int64(c.Job), int64(c.JobRequests)}, []int64{0, 6})
+	}
+	same(t, "begins", p.sent[4].Begins, false)
+	same(t, "begins a child", p.sent[3].Begins, true)
+}

@@ -171,9 +171,10 @@ func jobGoodput() []Definition {
 			func(f *jobFigures) (float64, bool) { return float64(f.good), true }),
 		jobNumber(4160, "good_job_fraction", "Good Job Fraction", "Good Job Fraction", Ratio, LargerIsBetter,
 			"Share of the jobs that ended, failed ones included, that were good.",
-			"good_job_count / (job_count + failed_job_count), 0 when none ended",
+			"good_job_count / (job_count + failed_job_count)",
 			func(f *jobFigures) (float64, bool) {
-				return float64(f.good) / float64(max(1, f.completed+f.failed)), true
+				ended := f.completed + f.failed
+				return float64(f.good) / float64(ended), ended > 0
 			}),
 		jobNumber(4170, "job_goodput", "Job Goodput", "Job Goodput", JobsPerHour, LargerIsBetter,
 			"Good jobs per hour of the window of jobs.",
@@ -182,7 +183,7 @@ func jobGoodput() []Definition {
 	}
 	for i := range rows {
 		rows[i].Flags |= JobGoodputOnly
-		rows[i].Absent = "no --goodput with an objective for jobs"
+		rows[i].Absent = "no --goodput with an objective for jobs, or no job ended"
 	}
 	return rows
 }

@@ -97,7 +97,7 @@ func outputOf(t *testing.T, args ...string) string {
 // takes them.
 func TestExamplesOfTheHelp(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, name := range []string{"prompts.jsonl", "log.csv", "token", "bench.yaml", "sweep.yaml", "job.yaml", "mooncake_trace.jsonl"} {
+	for _, name := range []string{"prompts.jsonl", "log.csv", "token", "bench.yaml", "sweep.yaml", "job.yaml", "mooncake_trace.jsonl", "agents.jsonl"} {
 		if err := os.WriteFile(name, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}

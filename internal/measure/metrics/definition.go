@@ -145,8 +145,11 @@ func (d *Definition) LargerIsBetter() bool { return d.Flags.Has(LargerIsBetter) 
 // PercentileNote says which percentiles are those of the slow requests where a larger value is the better one; "" for
 // a metric without percentiles, or whose large values are the bad ones.
 func (d *Definition) PercentileNote() string {
-	if d.Kind != KindRecord || !d.LargerIsBetter() {
+	if !d.Kind.HasRows() || !d.LargerIsBetter() {
 		return ""
+	}
+	if d.Kind == KindJob {
+		return "Larger is better: p99 is what the best percent of the jobs reach, p1 and p10 are the slow ones."
 	}
 	return "Larger is better: p99 is what the best percent of the requests reach, p1 and p10 are the slow ones."
 }

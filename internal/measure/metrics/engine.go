@@ -250,6 +250,7 @@ func (e *Engine) freezeSliced() *frozen {
 	defer e.mu.Unlock()
 	f := e.state()
 	f.slices = e.slices.clone()
+	f.jobs = e.jobs.clone(true)
 	return f
 }
 
@@ -263,7 +264,7 @@ func (e *Engine) state() *frozen {
 		aggregates: append([]folded(nil), e.aggregates...),
 		bins:       e.bins.clone(),
 		offsets:    e.offsets.clone(),
-		jobs:       e.jobs.clone(),
+		jobs:       e.jobs.clone(false),
 		facts:      e.facts,
 	}
 	f.errors.merge(&e.errors)

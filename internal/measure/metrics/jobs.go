@@ -41,11 +41,14 @@ type openJob struct {
 
 // jobs are those of a phase.
 type jobs struct {
-	open     map[int64]*openJob
-	rows     store
-	overflow []stats.Histogram // by slot of the job metrics; nil below the limit
+	open map[int64]*openJob
+	rows store
+	// overflow is by slot of the job metrics; nil below the limit.
+	overflow []stats.Histogram
 	// beyond counts the jobs that have no row.
 	beyond jobTotals
+	// running are the open jobs of a copy that has nothing else of them.
+	running []stretch
 }
 
 // jobTotals are sums over jobs.
@@ -228,11 +231,18 @@ func (j *openJob) path() (modelNS, delayNS int64) {
 	return modelNS, delayNS
 }
 
-// clone copies what changes with the next request.
-func (j *jobs) clone() jobs {
-	c := jobs{open: make(map[int64]*openJob, len(j.open)), rows: store{blocks: j.rows.snapshot()}, beyond: j.beyond}
+// clone copies what changes with the next request; of open jobs only when they were under way, unless whole.
+func (j *jobs) clone(whole bool) jobs {
+	c := jobs{rows: store{blocks: j.rows.snapshot()}, beyond: j.beyond}
+	if whole {
+		c.open = make(map[int64]*openJob, len(j.open))
+	}
 	for id, o := range j.open {
-		c.open[id] = o.clone()
+		if whole {
+			c.open[id] = o.clone()
+		} else {
+			c.running = append(c.running, stretch{beginNS: o.beginNS, endNS: o.endNS})
+		}
 	}
 	if j.overflow != nil {
 		c.overflow = make([]stats.Histogram, len(j.overflow))

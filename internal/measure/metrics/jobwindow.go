@@ -28,7 +28,7 @@ type stretch struct {
 	ended, credits, good bool
 }
 
-// figures computes the figures of the jobs so far.
+// figures computes the figures of the jobs so far, of a copy that has those under way as running.
 func (j *jobs) figures(s *Set, gpus int) jobFigures {
 	f := jobFigures{gpus: gpus, objectives: len(s.jobObjectives) > 0}
 	var all []stretch
@@ -47,10 +47,8 @@ func (j *jobs) figures(s *Set, gpus int) jobFigures {
 			f.good += count(x.good)
 		})
 	}
-	for _, o := range j.open {
-		all = append(all, stretch{beginNS: o.beginNS, endNS: o.endNS})
-		f.unfinished++
-	}
+	all = append(all, j.running...)
+	f.unfinished = int64(len(j.running))
 	f.completed += j.beyond.completed
 	f.failed += j.beyond.failed
 	f.good += j.beyond.good

@@ -241,7 +241,8 @@ func (j *jobs) clone(whole bool) jobs {
 		if whole {
 			c.open[id] = o.clone()
 		} else {
-			c.running = append(c.running, stretch{beginNS: o.beginNS, endNS: o.endNS})
+			c.running = append(c.running, stretch{beginNS: o.beginNS, endNS: o.endNS,
+				part: o.row[record.JobRequests] < 0})
 		}
 	}
 	if j.overflow != nil {

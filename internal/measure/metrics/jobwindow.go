@@ -8,7 +8,7 @@ import (
 
 // jobFigures are the numbers of jobs of a phase, and their rates in the window of jobs.
 type jobFigures struct {
-	// any is false where no request belongs to a job.
+	// any is false where no request belongs to a job that began in the phase.
 	any bool
 	// objectives: the run has objectives for jobs.
 	objectives                          bool
@@ -26,6 +26,8 @@ type jobFigures struct {
 type stretch struct {
 	beginNS, endNS       int64
 	ended, credits, good bool
+	// part: the job began before the phase.
+	part bool
 }
 
 // figures computes the figures of the jobs so far, of a copy that has those under way as running.
@@ -48,11 +50,13 @@ func (j *jobs) figures(s *Set, gpus int) jobFigures {
 		})
 	}
 	all = append(all, j.running...)
-	f.unfinished = int64(len(j.running))
+	for _, x := range j.running {
+		f.unfinished += count(!x.part)
+	}
 	f.completed += j.beyond.completed
 	f.failed += j.beyond.failed
 	f.good += j.beyond.good
-	if f.any = len(all) > 0; f.any {
+	if f.any = f.completed+f.failed+f.unfinished > 0; f.any {
 		f.window(all, &j.beyond)
 	}
 	return f

@@ -16,9 +16,7 @@ func jobTable() []Definition {
 		if d.Absent == "" {
 			d.Absent = "no session has more than one request"
 		}
-		if d.Kind != KindJob {
-			d.Absent += "; in time slices"
-		}
+		d.Absent += "; in time slices"
 	}
 	return rows
 }

@@ -39,9 +39,15 @@ type openJob struct {
 	requests       []jobRequest
 }
 
-// jobs are those of a phase.
+// jobKey identifies an open job. Numbers of requests, by which they name one another, hold within a phase.
+type jobKey struct {
+	phase int
+	job   int64
+}
+
+// jobs are those of a phase, or of all profiling phases.
 type jobs struct {
-	open map[int64]*openJob
+	open map[jobKey]*openJob
 	rows store
 	// overflow is by slot of the job metrics; nil below the limit.
 	overflow []stats.Histogram
@@ -86,12 +92,12 @@ func (e *Engine) addJob(rec *record.Record) {
 	if !ok || !started || n == 0 {
 		return
 	}
-	id := rec.Facts[record.Job]
+	id := jobKey{rec.PhaseIndex, rec.Facts[record.Job]}
 	j := e.jobs.open[id]
 	if j == nil {
 		j = newOpenJob(n)
 		if e.jobs.open == nil {
-			e.jobs.open = map[int64]*openJob{}
+			e.jobs.open = map[jobKey]*openJob{}
 		}
 		e.jobs.open[id] = j
 	}
@@ -100,7 +106,7 @@ func (e *Engine) addJob(rec *record.Record) {
 }
 
 // closeJob makes a row of a job all of whose requests have ended.
-func (e *Engine) closeJob(id int64, j *openJob) {
+func (e *Engine) closeJob(id jobKey, j *openJob) {
 	n := j.row[record.JobRequests]
 	if int64(len(j.requests)) < max(n, -n) {
 		return
@@ -235,7 +241,7 @@ func (j *openJob) path() (modelNS, delayNS int64) {
 func (j *jobs) clone(whole bool) jobs {
 	c := jobs{rows: store{blocks: j.rows.snapshot()}, beyond: j.beyond}
 	if whole {
-		c.open = make(map[int64]*openJob, len(j.open))
+		c.open = make(map[jobKey]*openJob, len(j.open))
 	}
 	for id, o := range j.open {
 		if whole {
@@ -272,7 +278,7 @@ func (e *Engine) mergeJobs(o *jobs) {
 		j := e.jobs.open[id]
 		if j == nil {
 			if e.jobs.open == nil {
-				e.jobs.open = map[int64]*openJob{}
+				e.jobs.open = map[jobKey]*openJob{}
 			}
 			e.jobs.open[id] = other
 			continue

@@ -62,9 +62,9 @@ func markdownIntroduction() string {
 Every metric that a run can report, in the order of results.
 
 - **Kind.** A *record* metric has one value per request and is reported as a distribution; an *aggregate*
-  folds one number per request into a scalar; a *job* metric has one value per [job](jobs.md); a *derived* metric is computed from others; a *timeline* is
-  a curve over the window of the run; an *adjusted* metric is the distribution of a record metric after a
-  correction.
+  folds one number per request into a scalar; a *job* metric has one value per [job](jobs.md) and is reported as a
+  distribution; a *derived* metric is computed from others; a *timeline* is a curve over the window of the run; an
+  *adjusted* metric is the distribution of a record metric after a correction.
 - **Statistics** of a distribution: avg, min, max, sum, std (population, ddof 0), count and the percentiles
   %s by linear interpolation (others with --percentiles). Scalars have avg
   alone. Timelines have avg, min, max, std, p50, p90, p95 and p99, weighted by time: p90 is the smallest

@@ -285,7 +285,8 @@ func TestJobsOfTreesFollowTheBranchThatWasWaitedFor(t *testing.T) {
 	if got := value("job_tool_time"); got < 79.9 || got > 80.1 {
 		t.Errorf("job_tool_time = %v, want 80", got)
 	}
-	if whole, parts := value("job_latency"), value("job_model_time")+value("job_tool_time")+value("job_waiting_time"); whole <= 80 || whole-parts > 1e-6 || parts-whole > 1e-6 {
+	whole, parts := value("job_latency"), value("job_model_time")+value("job_tool_time")+value("job_waiting_time")
+	if whole <= 80 || whole-parts > 1e-6 || parts-whole > 1e-6 {
 		t.Errorf("job_latency is %v, its parts are %v", whole, parts)
 	}
 	if a, b := value("jobs_per_hour"), value("jobs_per_hour_per_gpu"); a <= 0 || b != a/4 {

@@ -17,8 +17,8 @@ type SLO struct {
 	Value float64 `json:"value"`
 }
 
-// NewSLO checks that tag, or the one that it is an alias of, is a metric with one value per request or job and value a finite
-// number ≥ 0.
+// NewSLO checks that tag, or the one that it is an alias of, is a metric with one value per request or job, and value a
+// finite number ≥ 0.
 func NewSLO(tag string, value float64) (SLO, error) {
 	tag = Canonical(tag)
 	d, known := Lookup(tag)

@@ -198,7 +198,8 @@ func TestJobsBeyondTheLimitStayCounted(t *testing.T) {
 	exact := engineOf(t, cfg, steadyJobs()...).Results()
 	cfg.MaxRecords = 4
 	bounded := engineOf(t, cfg, steadyJobs()...).Results()
-	if m := found(t, bounded, "job_latency"); m.Method != MethodHistogram || m.Stats.Count != 10 || !near(m.Stats.Avg, 100) {
+	m := found(t, bounded, "job_latency")
+	if m.Method != MethodHistogram || m.Stats.Count != 10 || !near(m.Stats.Avg, 100) {
 		t.Errorf("job_latency is %+v", m)
 	}
 	for _, tag := range []string{"job_count", "job_latency", "job_model_time"} {

@@ -9,9 +9,7 @@ import (
 // jobFigures are the numbers of jobs of a phase, and their rates in the window of jobs.
 type jobFigures struct {
 	// any is false where no request belongs to a job that began in the phase.
-	any bool
-	// objectives: the run has objectives for jobs.
-	objectives                          bool
+	any                                 bool
 	completed, failed, unfinished, good int64
 	// windowNS is the length of the window, in which so many jobs completed, and met the objectives. On average users
 	// jobs were under way in it. steady is false where it is the whole time from the first begin to the last end.
@@ -31,8 +29,8 @@ type stretch struct {
 }
 
 // figures computes the figures of the jobs so far, of a copy that has those under way as running.
-func (j *jobs) figures(s *Set, gpus int) jobFigures {
-	f := jobFigures{gpus: gpus, objectives: len(s.jobObjectives) > 0}
+func (j *jobs) figures(gpus int) jobFigures {
+	f := jobFigures{gpus: gpus}
 	var all []stretch
 	for _, b := range j.rows.blocks {
 		b.each(func(stored *storedRow) {

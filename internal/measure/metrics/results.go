@@ -307,7 +307,7 @@ func (s *Set) wholeRun(f *frozen, needed map[string]bool) scope {
 		of.replay = f.replayLag()
 	}
 	if s.needsAny(JobsOnly, needed) {
-		of.jobs = f.jobs.figures(s, f.facts.GPUs)
+		of.jobs = f.jobs.figures(f.facts.GPUs)
 	}
 	return of
 }

@@ -395,7 +395,9 @@ func (p *page) jobLines(r *summary.Result) {
 		}
 	}
 	line = strings.Join(parts, "   ")
-	for _, of := range [...]struct{ tag, name string }{{"failed_job_count", "failed"}, {"unfinished_job_count", "cut short"}} {
+	for _, of := range [...]struct{ tag, name string }{
+		{"failed_job_count", "failed"}, {"unfinished_job_count", "cut short"},
+	} {
 		if v, ok := r.Value(of.tag); ok && v > 0 {
 			line += fmt.Sprintf("   %.0f %s", v, of.name)
 		}

@@ -44,6 +44,7 @@ var pages = map[string]map[string]string{
 	"docs/guide.md":           nil,
 	"docs/html-report.md":     nil,
 	"docs/install.md":         nil,
+	"docs/jobs.md":            {"jsonl": "agents.jsonl"},
 	"docs/kubernetes.md":      nil,
 	"docs/live.md":            nil,
 	"docs/mock-server.md":     nil,
@@ -123,7 +124,7 @@ var smaller = []string{
 	"--request-count 400", "--request-count 40",
 	"--request-count 100", "--request-count 20",
 	"--request-count 40", "--request-count 20",
-	"--num-sessions 20", "--num-sessions 5",
+	"--num-sessions 20", "--num-sessions 5", "--num-sessions 40", "--num-sessions 8",
 	"duration: 6s ", "duration: 3s ", "duration: 6s\n", "duration: 3s\n",
 }
 

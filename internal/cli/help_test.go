@@ -98,7 +98,7 @@ func outputOf(t *testing.T, args ...string) string {
 func TestExamplesOfTheHelp(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"prompts.jsonl", "log.csv", "token", "bench.yaml", "sweep.yaml", "job.yaml", "mooncake_trace.jsonl",
-		"recording"} {
+		"recording", "agents.jsonl"} {
 		if err := os.WriteFile(name, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -155,10 +155,13 @@ func (p *phaseRun) issue(t turn, nowNS int64) {
 	c := Credit{
 		Phase: p.stats.Index, ID: id,
 		Session: t.session, Turn: t.index, Final: t.index == t.count-1,
-		URLIndex: t.url, User: t.user, Depth: t.node.depth(),
+		URLIndex: t.url, User: t.user, Depth: t.node.depth(), Origin: t.origin,
 		IntendedNS: t.intendedNS, IssuedNS: nowNS,
 		CancelAfterNS: p.cancelAfterNS(uint64(id)),
 	}
+	t.credit = id
+	c.Job, c.JobRequests = t.job()
+	c.Begins = t.begins()
 	p.inFlight[c.ID] = flight{turn: t, issuedNS: nowNS, prefill: true}
 	p.stats.RequestsSent++
 	p.stats.RequestsPerURL[t.url]++

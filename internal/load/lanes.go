@@ -143,6 +143,9 @@ func (p *phaseRun) adoptTree(tr *tree, requests int64) {
 	p.stats.TotalSessionTurns += requests
 	p.unsent += requests
 	tr.unsent = requests
+	if tr.requests = int(requests); tr.requests < tr.shape.requests() {
+		tr.requests = -tr.requests
+	}
 	if p.replay.Stage == SeedLanes {
 		return
 	}
@@ -160,8 +163,8 @@ func (p *phaseRun) adoptTree(tr *tree, requests int64) {
 func (p *phaseRun) startTrace(l *lane, nowNS int64) {
 	root := p.nextTrace(l)
 	p.adoptTree(l.tree, int64(l.tree.shape.requests()))
-	p.spawn(root, Branch{Nodes: l.tree.shape.Nodes[0].Before, Background: true}, 0, nowNS)
-	p.queueTurn(root, 0, nowNS)
+	p.spawn(root, Branch{Nodes: l.tree.shape.Nodes[0].Before, Background: true}, 0, Origin{}, nowNS)
+	p.queueTurn(root, 0, Origin{}, nowNS)
 	p.capTreeIdle(l.tree, nowNS)
 }
 

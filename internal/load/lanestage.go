@@ -84,7 +84,7 @@ func (m *fillStage) start(nowNS int64) {
 		p.adoptTree(l.tree, l.tree.remaining())
 		for _, n := range l.tree.parked() {
 			n.parked = false
-			p.queueTurn(n, n.next, nowNS)
+			p.queueTurn(n, n.next, Origin{}, nowNS)
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (m *replayStage) start(nowNS int64) {
 	}
 	for _, s := range starts {
 		s.node.parked = false
-		p.queueTurnAfter(s.node, s.node.next, s.offset-smallest, nowNS)
+		p.queueTurnAfter(s.node, s.node.next, s.offset-smallest, Origin{}, nowNS)
 	}
 	for _, l := range p.e.lanes {
 		p.capTreeIdle(l.tree, nowNS)

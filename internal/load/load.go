@@ -34,10 +34,29 @@ type Credit struct {
 	User uint64
 	// Depth is how far below the root of its tree the session is.
 	Depth int
+	// Job is the session whose requests, with those of its descendants, the request belongs to: the root of its tree, or
+	// Session itself.
+	Job uint64
+	// JobRequests is how many requests the job has. It is negative where the phase sends only some of them: of a tree
+	// that an earlier phase began, and of a session that is under way when its user arrives.
+	JobRequests int
+	// Begins marks the first request of its session.
+	Begins bool
+	// Origin is what the request waited for.
+	Origin Origin
 	// IntendedNS is the arrival time by the plan, 0 in closed loops; IssuedNS is after all waits for slots.
 	IntendedNS, IssuedNS int64
 	// CancelAfterNS is the simulated client cancellation, negative = none.
 	CancelAfterNS int64
+}
+
+// Origin is what a request of a job waited for: another request of the job, and then a delay.
+type Origin struct {
+	// After is 1 more than the ID of the credit whose return let the request go on; 0 where it waited for none.
+	After int64
+	// DelayNS is the delay by the plan since that return, or since the start of the job: think and tool times, after all
+	// limits on idle time. Waits for slots and arrivals are not in it.
+	DelayNS int64
 }
 
 // Outcome is how a credit came back.

@@ -16,6 +16,20 @@ type turn struct {
 	node *node
 	// place is that of a user's first turn, in a share of users.
 	place userPlace
+	// partial: earlier turns of the session count as sent.
+	partial bool
+	// credit is the number of the turn's own credit, once it has one.
+	credit int64
+	origin Origin
+}
+
+// next returns what the turns wait for that this one has let go on: its return, or where it sent nothing what it waited
+// for itself.
+func (t *turn) next() Origin {
+	if t.node != nil && t.node.silent(t.index) {
+		return t.origin
+	}
+	return Origin{After: t.credit + 1}
 }
 
 // fifo is a queue of turns.
@@ -53,6 +67,8 @@ type delayed struct {
 	dueNS int64
 	seq   uint64
 	turn  turn
+	// sinceNS is when the delay began.
+	sinceNS int64
 }
 
 func (d delayed) before(o delayed) bool {
@@ -64,8 +80,11 @@ func (h *delays) len() int { return len(h.items) }
 // dueNS returns the instant of the earliest; there must be one.
 func (h *delays) dueNS() int64 { return h.items[0].dueNS }
 
-func (h *delays) push(dueNS int64, t turn) {
-	h.items = append(h.items, delayed{dueNS: dueNS, seq: h.seq, turn: t})
+func (h *delays) push(dueNS int64, t turn) { h.pushSince(dueNS, dueNS, t) }
+
+// pushSince adds a turn whose delay is added to its origin when it is popped.
+func (h *delays) pushSince(sinceNS, dueNS int64, t turn) {
+	h.items = append(h.items, delayed{dueNS: dueNS, seq: h.seq, turn: t, sinceNS: sinceNS})
 	h.seq++
 	for i := len(h.items) - 1; i > 0; {
 		parent := (i - 1) / 2
@@ -79,6 +98,7 @@ func (h *delays) push(dueNS int64, t turn) {
 
 func (h *delays) pop() turn {
 	t := h.items[0].turn
+	t.origin.DelayNS += max(0, h.items[0].dueNS-h.items[0].sinceNS)
 	last := len(h.items) - 1
 	h.items[0] = h.items[last]
 	h.items = h.items[:last]

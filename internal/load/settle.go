@@ -69,20 +69,21 @@ func (p *phaseRun) goOn(t turn, o Outcome, nowNS int64) {
 		p.e.sender.Forget(t.session)
 		return
 	}
+	t.origin = t.next()
 	t.index++
 	p.e.sender.Prepare(p.stats.Index, t.session, t.index)
 	var due int64
 	if due, t.intendedNS = p.mode.follow(t.session, t.index, t.intendedNS, nowNS); due == 0 {
 		p.queueDue(t, nowNS)
 	} else {
-		p.delayed.push(due, t)
+		p.delayed.pushSince(nowNS, due, t)
 	}
 }
 
 // queueAfter queues a turn that waits for its delay first.
 func (p *phaseRun) queueAfter(delayNS int64, t turn, nowNS int64) {
 	if delayNS > 0 {
-		p.delayed.push(addNS(nowNS, time.Duration(delayNS)), t)
+		p.delayed.pushSince(nowNS, addNS(nowNS, time.Duration(delayNS)), t)
 	} else {
 		p.queueDue(t, nowNS)
 	}

@@ -10,6 +10,8 @@ type tree struct {
 	unsent         int64
 	// lane is where a recorded tree is played, nil for others.
 	lane *lane
+	// requests counts the requests of the shape; it is negative where an earlier phase sent some of them.
+	requests int
 	// released: the session slot is given back and no node goes on.
 	released bool
 }
@@ -63,6 +65,30 @@ func (n *node) failed() {
 	}
 }
 
+// job returns the session that stands for the job of a turn, and how many requests that has, as [Credit] has them.
+func (t *turn) job() (session uint64, requests int) {
+	switch {
+	case t.node != nil:
+		return t.node.tree.nodes[0].session, t.node.tree.requests
+	case t.partial:
+		return t.session, -t.count
+	}
+	return t.session, t.count
+}
+
+// begins reports whether nothing of the session was sent before the turn.
+func (t *turn) begins() bool {
+	if t.node == nil {
+		return t.index == 0
+	}
+	for i := range t.index {
+		if !t.node.silent(i) {
+			return false
+		}
+	}
+	return true
+}
+
 // gone reports whether the turn was dropped with its tree.
 func (t turn) gone() bool { return t.node != nil && t.node.forgotten }
 
@@ -94,12 +120,12 @@ func (p *phaseRun) shape(session uint64) *Tree {
 // startTree starts a session that may branch. It holds a session slot.
 func (p *phaseRun) startTree(session uint64, shape *Tree, intendedNS, nowNS int64) {
 	requests := shape.requests()
-	tr := &tree{shape: shape, url: p.beginSession(requests), open: 1, unsent: int64(requests)}
+	tr := &tree{shape: shape, url: p.beginSession(requests), open: 1, unsent: int64(requests), requests: requests}
 	p.trees[tr] = struct{}{}
 	root := &node{tree: tr, session: session}
 	tr.nodes = append(tr.nodes, root)
 	before := shape.Nodes[0].Before
-	p.spawn(root, Branch{Nodes: before, Background: true}, 0, nowNS)
+	p.spawn(root, Branch{Nodes: before, Background: true}, 0, Origin{}, nowNS)
 	first := turn{session: session, count: len(root.turns()), url: tr.url, node: root, intendedNS: intendedNS}
 	switch {
 	case root.silent(0):
@@ -111,8 +137,8 @@ func (p *phaseRun) startTree(session uint64, shape *Tree, intendedNS, nowNS int6
 	}
 }
 
-// spawn starts the children of a branch.
-func (p *phaseRun) spawn(parent *node, b Branch, parentTurn int, nowNS int64) {
+// spawn starts the children of a branch, which wait for what from says.
+func (p *phaseRun) spawn(parent *node, b Branch, parentTurn int, from Origin, nowNS int64) {
 	tr := parent.tree
 	for _, at := range b.Nodes {
 		p.stats.Branches.ChildrenSpawned++
@@ -122,8 +148,8 @@ func (p *phaseRun) spawn(parent *node, b Branch, parentTurn int, nowNS int64) {
 		}
 	}
 	for _, child := range tr.nodes[len(tr.nodes)-len(b.Nodes):] {
-		p.spawn(child, Branch{Nodes: tr.shape.Nodes[child.at].Before, Background: true}, 0, nowNS)
-		p.queueTurn(child, 0, nowNS)
+		p.spawn(child, Branch{Nodes: tr.shape.Nodes[child.at].Before, Background: true}, 0, from, nowNS)
+		p.queueTurn(child, 0, from, nowNS)
 	}
 }
 
@@ -154,17 +180,18 @@ func (n *node) waitFor(child *node, turn int) {
 	child.joinAt = turn
 }
 
-// queueTurn queues a turn that waits for no child, after its delay; lanes that are filled have no delays.
-func (p *phaseRun) queueTurn(n *node, index int, nowNS int64) {
+// queueTurn queues a turn that waits for no child, after its delay; lanes that are filled have no delays. from is what
+// it waited for.
+func (p *phaseRun) queueTurn(n *node, index int, from Origin, nowNS int64) {
 	delay := n.turns()[index].DelayNS
 	if p.replay.Stage == FillLanes {
 		delay = 0
 	}
-	p.queueTurnAfter(n, index, delay, nowNS)
+	p.queueTurnAfter(n, index, delay, from, nowNS)
 }
 
 // queueTurnAfter queues a turn after a delay.
-func (p *phaseRun) queueTurnAfter(n *node, index int, delayNS, nowNS int64) {
+func (p *phaseRun) queueTurnAfter(n *node, index int, delayNS int64, from Origin, nowNS int64) {
 	next := n.turns()[index]
 	if p.replay.parks() && (!p.maySend(nowNS) || p.laneFull(n, next)) {
 		n.park(index)
@@ -180,7 +207,7 @@ func (p *phaseRun) queueTurnAfter(n *node, index int, delayNS, nowNS int64) {
 	if n.parent != nil && index == 0 && delayNS > 0 {
 		p.stats.Branches.ChildrenDelayed++
 	}
-	t := turn{session: n.session, index: index, count: len(n.turns()), url: n.tree.url, node: n}
+	t := turn{session: n.session, index: index, count: len(n.turns()), url: n.tree.url, node: n, origin: from}
 	p.queueAfter(delayNS, t, nowNS)
 }
 
@@ -193,20 +220,21 @@ func (p *phaseRun) nodeReturned(t turn, nowNS int64) {
 		p.forget(n)
 		return
 	}
+	from := t.next()
 	for _, b := range n.turns()[t.index].Branches {
-		p.spawn(n, b, t.index, nowNS)
+		p.spawn(n, b, t.index, from, nowNS)
 	}
 	next := t.index + 1
 	switch {
 	case next == t.count:
 		n.returned = true
 		p.forget(n)
-		p.finishNode(n, nowNS)
+		p.finishNode(n, from, nowNS)
 	case n.waits[next] > 0:
 		n.suspendedAt = next
 		p.stats.Branches.ParentsSuspended++
 	default:
-		p.queueTurn(n, next, nowNS)
+		p.queueTurn(n, next, from, nowNS)
 	}
 	p.finishAfterFinalCredit(nowNS)
 	if !p.sending() && !p.replay.parks() {
@@ -216,8 +244,8 @@ func (p *phaseRun) nodeReturned(t turn, nowNS int64) {
 }
 
 // finishNode reports what waits for a node that it is done, if it is: the tree, then a turn of the parent that joins
-// it, and then, up the tree, whatever waits for the parent.
-func (p *phaseRun) finishNode(n *node, nowNS int64) {
+// it, and then, up the tree, whatever waits for the parent. from is what the turn waited for that made it so.
+func (p *phaseRun) finishNode(n *node, from Origin, nowNS int64) {
 	if !n.returned || n.openChildren > 0 {
 		return
 	}
@@ -244,10 +272,10 @@ func (p *phaseRun) finishNode(n *node, nowNS int64) {
 		if parent.suspendedAt == n.joinAt && parent.waits[n.joinAt] == 0 {
 			parent.suspendedAt = 0
 			p.stats.Branches.ParentsResumed++
-			p.queueTurn(parent, n.joinAt, nowNS)
+			p.queueTurn(parent, n.joinAt, from, nowNS)
 		}
 	}
-	p.finishNode(parent, nowNS)
+	p.finishNode(parent, from, nowNS)
 }
 
 // truncateTrees gives up the nodes that will have no further request now that sending is complete.

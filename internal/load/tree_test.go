@@ -222,3 +222,86 @@ func TestStopForgetsTrees(t *testing.T) {
 	same(t, "counts add up", s.RequestsSent, s.RequestsCompleted+s.RequestsCancelled)
 	same(t, "cancelled", s.RequestsCancelled > 0, true)
 }
+
+// origins lists what each request waited for: the request before it as its place in the order of sending, -1 for none,
+// and the delay.
+func (p played) origins() (list []string) {
+	place := map[int64]int{}
+	for i, c := range p.sent {
+		place[c.ID+1] = i
+	}
+	for _, c := range p.sent {
+		before := -1
+		if at, ok := place[c.Origin.After]; ok {
+			before = at
+		}
+		list = append(list, fmt.Sprintf("%d+%v", before, time.Duration(c.Origin.DelayNS)))
+	}
+	return list
+}
+
+// A turn goes on from the request whose return let it: the turn before it, the turn that started it, or the child that
+// it waited for last. What sends nothing passes on what it waited for.
+func TestCreditsSayWhatTheyWaitedFor(t *testing.T) {
+	tree := func(uint64) *Tree {
+		root := plainTurns(3)
+		root[0].Branches = []Branch{{Nodes: []int{1, 2}, JoinAt: 2}}
+		root[1].DelayNS = int64(time.Second)
+		slow := plainTurns(2)
+		slow[1].DelayNS = int64(3 * time.Second)
+		silent := []NodeTurn{{Silent: true, DelayNS: int64(time.Second), Branches: []Branch{{Nodes: []int{3}}}}}
+		leaf := plainTurns(1)
+		leaf[0].DelayNS = int64(2 * time.Second)
+		return &Tree{Nodes: []Node{{Turns: root}, {Turns: slow}, {Turns: silent}, {Turns: leaf}}}
+	}
+	p := scenario{plan: one(Phase{Concurrency: 1, Sessions: 1}), tree: tree, serve: within(time.Second)}.run(t)
+	same(t, "order", p.nodes(), "0/0.0 0/1.0 0/0.1 0/3.0 0/1.1 0/0.2")
+	same(t, "origins", p.origins(), []string{"-1+0s", "0+0s", "0+1s", "0+3s", "1+3s", "4+0s"})
+	for _, c := range p.sent {
+		same(t, "job", []int64{int64(c.Job), int64(c.JobRequests)}, []int64{0, 6})
+	}
+	same(t, "begins", p.sent[4].Begins, false)
+	same(t, "begins a child", p.sent[3].Begins, true)
+}
+
+// jobs lists job: requests and delay of the credits of a phase.
+func (p played) jobs(phase int) (list []string) {
+	for _, c := range p.sent {
+		if c.Phase == phase {
+			list = append(list, fmt.Sprintf("%d: %d +%v", c.Job, c.JobRequests, time.Duration(c.Origin.DelayNS)))
+		}
+	}
+	return list
+}
+
+// What is left of a tree that the warm-up began is no whole job. Delays are those that limits on idle time left.
+func TestJobsOfLanes(t *testing.T) {
+	p := scenario{
+		plan: Plan{Phases: lanePhases(1, 0.5, Phase{Sessions: 2,
+			Lanes: &Lanes{TreeIdle: 2 * time.Second, SystemIdle: Infinite}})},
+		traces: []*Tree{trace(5, 0, 10, 20, 30, 40), trace(1, 0, 7)},
+		serve:  within(time.Second),
+	}.run(t)
+	same(t, "warm-up", p.jobs(0), []string{"0: -1 +0s"})
+	same(t, "replay", p.jobs(1), []string{"0: -3 +0s", "0: -3 +2s", "0: -3 +2s", "1: 2 +0s", "1: 2 +1s"})
+}
+
+// The first users come as if they had been there for long: their sessions are shorter, and no whole jobs.
+func TestJobsOfUsers(t *testing.T) {
+	p := scenario{
+		plan:  one(Phase{Requests: 8, Users: &Users{Rate: 1, Count: 2, MeanTurns: 4}}),
+		turns: func(uint64) int { return 4 }, serve: within(100 * time.Millisecond),
+	}.run(t)
+	part, whole := 0, 0
+	for _, c := range p.sent {
+		if c.JobRequests < 0 {
+			part++
+		} else if same(t, "requests of a whole job", c.JobRequests, 4); c.Turn > 0 {
+			whole++
+			same(t, "time to the next turn", time.Duration(c.Origin.DelayNS), 1900*time.Millisecond)
+		}
+	}
+	if part == 0 || whole == 0 {
+		t.Errorf("%d requests of parts of jobs, %d of whole ones: %v", part, whole, p.jobs(0))
+	}
+}

@@ -73,7 +73,8 @@ func coprimeStride(n int) int {
 
 // create returns the first turn of the next user, who sends at most some turns.
 func (u *userTimetable) create(most int) turn {
-	t := turn{session: u.session, user: u.user, count: min(most, max(1, u.turns(u.session)))}
+	all := max(1, u.turns(u.session))
+	t := turn{session: u.session, user: u.user, count: min(most, all), partial: most < all}
 	u.session++
 	u.user++
 	return t

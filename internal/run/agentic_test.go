@@ -130,6 +130,18 @@ func TestRecordedAgentsAreReplayed(t *testing.T) {
 		t.Errorf("records by depth: %v", depths)
 	}
 	r := outcome.Result
+	for tag, want := range map[string]float64{"job_count": 2, "job_requests": 5, "job_sub_agents": 1,
+		"failed_job_count": 0, "unfinished_job_count": 0} {
+		if v, ok := r.Value(tag); !ok || v != want {
+			t.Errorf("%s = %v, want %v", tag, v, want)
+		}
+	}
+	if v, ok := r.Value("job_tool_time"); !ok || v <= 0 {
+		t.Errorf("the gaps of the recording are no tool time: %v", v)
+	}
+	if metrics.Find(r.Warmup, "jobs_per_hour") != nil {
+		t.Error("the warm-up of lanes, which begins no job, has jobs per hour")
+	}
 	if r.Submission == nil || len(r.Submission.Reasons) != 0 || r.Branches.ChildrenSpawned != 2 || r.Warmup == nil {
 		t.Errorf("submission %+v, branches %+v", r.Submission, r.Branches)
 	}

@@ -22,7 +22,7 @@ type Catalog struct{}
 // Metric implements the Catalog of config/resolve.
 func (Catalog) Metric(name string) (config.MetricFacts, bool) {
 	d, ok := metrics.Lookup(metrics.Canonical(name))
-	facts := config.MetricFacts{Tag: d.Tag, Derived: d.Kind != metrics.KindRecord && d.Kind != metrics.KindAggregate}
+	facts := config.MetricFacts{Tag: d.Tag, Derived: !d.Kind.HasRows() && d.Kind != metrics.KindAggregate}
 	if ratio, err := metrics.RatioOf(d.Display, metrics.Nanoseconds); err == nil {
 		facts.Unit = time.Duration(ratio)
 	}
@@ -33,7 +33,7 @@ func (Catalog) Metric(name string) (config.MetricFacts, bool) {
 func (Catalog) MetricTags() []string {
 	var tags []string
 	for _, d := range metrics.Table() {
-		if d.Kind == metrics.KindRecord && !d.IsList() {
+		if d.Kind.HasRows() && !d.IsList() {
 			tags = append(tags, d.Tag)
 		}
 	}
@@ -115,7 +115,9 @@ func Lacks(cfg *config.Run, tag string) string {
 	switch {
 	case d.Flags.Has(metrics.StreamingOnly) && !c.Streaming:
 		return "only streams have it; add --streaming"
-	case d.Flags.Has(metrics.GoodputOnly) && len(c.SLOs) == 0:
+	case d.Flags.Has(metrics.JobGoodputOnly):
+		return "it counts jobs within service levels; add --goodput with an objective for jobs, such as job_latency"
+	case d.Flags.Has(metrics.GoodputOnly):
 		return "it counts requests within service levels; add --goodput"
 	case d.Flags.Has(metrics.PricedOnly) && c.PricePerGPUHour <= 0:
 		return "it needs a price; add --price-per-gpu-hour"

@@ -251,3 +251,45 @@ func TestFirstFailedChildEndsARunThatFailsFast(t *testing.T) {
 		t.Errorf("branches %+v, incomplete %q", b, outcome.Result.Incomplete)
 	}
 }
+
+// A job is a root with all that grows out of it. The root's second turn waits for the slower of two sub-agents, which has
+// a tool before its second turn; the path goes through that one.
+func TestJobsOfTreesFollowTheBranchThatWasWaitedFor(t *testing.T) {
+	t.Parallel()
+	turn := func(content, members string) string {
+		return `{"messages":[{"role":"user","content":"` + content + `"}]` + members + "}"
+	}
+	p := playTree(t, mockserver.Options{},
+		`{"session_id":"r","turns":[`+turn("1", `,"spawns":["fast","slow"]`)+","+turn("2", `,"delay":20`)+"]}\n"+
+			`{"session_id":"fast","turns":[`+turn("A", "")+"]}\n"+
+			`{"session_id":"slow","turns":[`+turn("B", "")+","+turn("C", `,"delay":60`)+"]}\n",
+		"--concurrency", "1", "--num-sessions", "2", "--goodput", "job_tool_time:70", "--num-gpus", "4")
+	if p.err != nil {
+		t.Fatal(p.err)
+	}
+	r := &p.outcome.Result
+	value := func(tag string) float64 {
+		v, ok := r.Value(tag)
+		if !ok {
+			t.Errorf("%s has no value", tag)
+		}
+		return v
+	}
+	for tag, want := range map[string]float64{"job_count": 2, "job_requests": 5, "job_sub_agents": 2,
+		"failed_job_count": 0, "unfinished_job_count": 0, "good_job_count": 0, "good_job_fraction": 0} {
+		if got := value(tag); got != want {
+			t.Errorf("%s = %v, want %v", tag, got, want)
+		}
+	}
+	// What the plan had the path wait for: 60 ms in the slow branch, 20 ms before the second turn of the root.
+	if got := value("job_tool_time"); got < 79.9 || got > 80.1 {
+		t.Errorf("job_tool_time = %v, want 80", got)
+	}
+	whole, parts := value("job_latency"), value("job_model_time")+value("job_tool_time")+value("job_waiting_time")
+	if whole <= 80 || whole-parts > 1e-6 || parts-whole > 1e-6 {
+		t.Errorf("job_latency is %v, its parts are %v", whole, parts)
+	}
+	if a, b := value("jobs_per_hour"), value("jobs_per_hour_per_gpu"); a <= 0 || b != a/4 {
+		t.Errorf("%v jobs per hour, %v for each of 4 GPUs", a, b)
+	}
+}

@@ -9,7 +9,7 @@ import (
 )
 
 // judgedMetrics are the metrics by which a run that goes on is judged, beside the headlines.
-var judgedMetrics = []string{"good_request_fraction", "effective_concurrency", "effective_prefill_concurrency"}
+var judgedMetrics = []string{"good_request_fraction", "good_job_fraction", "effective_concurrency", "effective_prefill_concurrency"}
 
 // judgementSoFar judges a run that goes on: by its figures, the report on its client and what the servers say now.
 func (f *followers) judgementSoFar(r *summary.Result, more []metrics.Metric, client *trust.Report) *progress.Judgement {

@@ -394,7 +394,9 @@ func TestSharesMergedGiveTheSameFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	args := []string{"--random-seed", "7", "--isl", "20", "--osl", "8", "--streaming", "--request-rate", "300",
 		"--request-count", "120", "--warmup-request-count", "9", "--num-dataset-entries", "30",
-		"--slice-duration", "0.1", "--goodput", "request_latency:20", "--export-level", "records", "--html-report"}
+		"--slice-duration", "0.1", "--goodput", "request_latency:20 job_latency:60",
+		"--session-turns-mean", "2", "--session-turns-stddev", "0", "--session-turn-delay-mean", "5", "--num-gpus", "2",
+		"--export-level", "records", "--html-report"}
 	c := clock.New()
 	var mu sync.Mutex
 	r := &replayed{stats: make([]load.Stats, 2)}
@@ -415,6 +417,9 @@ func TestSharesMergedGiveTheSameFiles(t *testing.T) {
 	r.parts = []remote.Part{out.Part("agent 0")}
 	want := filesOf(t, dir)
 	t.Log(slices.Sorted(maps.Keys(want)))
+	if n, ok := out.Result.Value("good_job_count"); !ok || n == 0 {
+		t.Fatal("the run has no jobs")
+	}
 	if len(r.records) != 129 || len(want) < 5 {
 		t.Fatalf("%d records, files %v", len(r.records), slices.Collect(maps.Keys(want)))
 	}

@@ -138,11 +138,7 @@ func (o *outcome) window(kind load.Kind) summary.Window {
 	return w
 }
 
-// runFacts are the facts that hold for all phases: the network's round trip and, for the cost, the number of GPUs.
+// runFacts are the facts that hold for all phases: the network's round trip, and the number of GPUs where it is known.
 func (o *outcome) runFacts() summary.Window {
-	facts := summary.Window{NetworkRTT: o.network.roundTrip()}
-	if o.cfg.GPU.PricePerHour > 0 {
-		facts.GPUs = cmp.Or(o.cfg.GPU.Count, o.gpus.count())
-	}
-	return facts
+	return summary.Window{NetworkRTT: o.network.roundTrip(), GPUs: cmp.Or(o.cfg.GPU.Count, o.gpus.count())}
 }

@@ -183,7 +183,7 @@ func (e *execution) assemble(ctx context.Context) (err error) {
 		Phases: dispatchedPhases(e.cfg.Phases), Data: data, Seed: phases.Seed, Sessions: session.NewStore(ofSessions),
 		Client: e.client, Endpoint: t.endpoint, Clock: e.clock, Pool: pool, Workers: workers, Share: e.options.Share,
 		Sent: e.options.Sent, Prompts: &e.prompts, Finished: e.health.exchange, Reach: e.reach,
-		HearsContent: plan.LimitsPrefill(phases),
+		HearsContent: plan.LimitsPrefill(phases), Jobs: plan.JudgesJobs(e.cfg),
 	})
 	engine := load.New(phases, e.dispatcher.Source(), e.dispatcher, load.Options{
 		Clock: e.clock, MaxCatchup: e.cfg.Env.Timing.MaxCatchup,

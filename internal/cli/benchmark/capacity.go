@@ -20,7 +20,7 @@ import (
 // capacityFlags are those of aiperf capacity beside the options of aiperf profile.
 type capacityFlags struct {
 	capacity.Question
-	ttft, itl, e2e string
+	ttft, itl, e2e, job string
 	// pace is --turn-interval, below 0 where it is not given.
 	pace time.Duration
 	// errorRate is nil unless it was given.
@@ -40,6 +40,7 @@ func (o *capacityFlags) table() *flags.Table {
 		{For: "users at once within 300 ms to the first token", Command: "aiperf capacity --url localhost:8000 --ttft p99:300ms --isl 512 --osl 128"},
 		{For: "requests per second, in two minutes", Command: "aiperf capacity --url localhost:8000 --over rate --e2e p95:2s --budget 2m"},
 		{For: "users who write every ten seconds", Command: "aiperf capacity --over users --turn-interval 10s --ttft p95:500ms"},
+		{For: "agents whose jobs take a minute at most", Command: "aiperf capacity --input-file agents.jsonl --job-latency p95:1m --probe 5m --budget 1h"},
 		{For: "the longest prompt at this load", Command: "aiperf capacity --over isl --concurrency 8 --ttft p95:2s --osl 64"},
 	},
 		About: `Usage: aiperf capacity --url URL --model NAME LIMIT... [options]
@@ -59,6 +60,8 @@ Exit codes: 0 an answer, or the best known within the budget; 1 an error; 3 not 
 			flags.Value("ttft", "[STAT:]MS", "limit of the time to first token, such as p99:300", flags.Text(&o.ttft)),
 			flags.Value("itl", "[STAT:]MS", "limit of the inter token latency, such as p95:25", flags.Text(&o.itl)),
 			flags.Value("e2e", "[STAT:]MS", "limit of the request latency, such as p95:2000", flags.Text(&o.e2e)),
+			flags.Value("job-latency", "[STAT:]MS", "limit of the latency of a job, which is a whole conversation or agent tree, "+
+				"such as p95:1m; the answer is then in jobs per hour too", flags.Text(&o.job)),
 			flags.Value("error-rate", "SHARE", "limit of the share of failed requests, such as 0.01 or 1% [default: 0.01]",
 				func(text string) error { o.errorRate = new(float64); return command.Share(o.errorRate)(text) }),
 			flags.Choice("over", "LOAD", "what is searched: concurrency, rate, users, isl (the longest prompt) or osl (the "+
@@ -96,7 +99,8 @@ func lasting(to *time.Duration) func(string) error {
 // question makes what is asked of the flags.
 func (o *capacityFlags) question() (*capacity.Question, error) {
 	q := &o.Question
-	for _, l := range []struct{ name, text string }{{"ttft", o.ttft}, {"itl", o.itl}, {"e2e", o.e2e}} {
+	for _, l := range []struct{ name, text string }{{"ttft", o.ttft}, {"itl", o.itl}, {"e2e", o.e2e},
+		{"job-latency", o.job}} {
 		if l.text == "" {
 			continue
 		}
@@ -203,6 +207,9 @@ func (o *capacityFlags) fit(parsed *settings.Settings) error {
 		!parsed.PublicDataset.Given() {
 		parsed.NumDatasetEntries.Put(int64(prompts), option.Origin{Source: option.FromFlag,
 			Name: "--num-dataset-entries"})
+	}
+	if o.job != "" && !parsed.ConversationTurnMean.Given() && !parsed.InputFile.Given() && !parsed.PublicDataset.Given() {
+		parsed.ConversationTurnMean.Put(defaultTurns, option.Origin{Source: option.FromFlag, Name: "--job-latency"})
 	}
 	parsed.Sized, parsed.Stimulus = true, "capacity_"+o.Over
 	return o.load(parsed)

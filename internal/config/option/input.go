@@ -149,7 +149,7 @@ func (in *inputFields) rows() []Option {
 			yaml("phases.profiling.end_offset")),
 		opt(&in.Goodput, "goodput", "", 1,
 			`Service levels as "tag:value tag:value" in display units; goodput counts the requests that meet `+
-				"all of them.",
+				"all of them. Of jobs, which are whole sessions or agents (job_latency:60s), it counts the jobs.",
 			yaml("slos")),
 		opt(&in.Config, "config -f", "", 1, "Configuration file in YAML or JSON, which other options override; - "+
 			"reads the standard input. aiperf config init writes one.", path),

@@ -75,7 +75,7 @@ func (o *outputFields) rows() []Option {
 		opt(&o.PricePerGPUHour, "price-per-gpu-hour", "", 2, "Price of one GPU for an hour, in any currency; the "+
 			"report then has the cost of output tokens and of requests. The number of GPUs is that of --num-gpus, "+
 			"else as many as GPU telemetry sees.", limits(Above(0)), yaml("gpu_telemetry.price_per_gpu_hour")),
-		opt(&o.NumGPUs, "num-gpus", "", 2, "Number of GPUs that serve, for the cost.",
+		opt(&o.NumGPUs, "num-gpus", "", 2, "Number of GPUs that serve, for the cost and for jobs per hour and GPU.",
 			derived("as many as GPU telemetry sees"), limits(AtLeast(1)), yaml("gpu_telemetry.num_gpus")),
 		opt(&o.ServerMetrics, "server-metrics", "", 1, "Also collect server metrics from these URLs.", multi, address,
 			yaml("server_metrics.urls")),

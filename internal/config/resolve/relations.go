@@ -28,7 +28,6 @@ func requirements(p *option.Tree) []requirement {
 		{"", &p.SageMakerTargetVariant, &p.SageMakerEndpointName},
 		{"", &p.ServeParams, &p.ServeCmd},
 		{"", &p.PerChunkUsage, &p.Streaming},
-		{"", &p.NumGPUs, &p.PricePerGPUHour},
 		{"", &p.Stream, &p.OTelURL},
 		{"", &p.OTelResourceAttributes, &p.OTelURL},
 		{"", &p.GenAIProvider, &p.OTelURL},

@@ -112,7 +112,6 @@ func TestRules(t *testing.T) {
 			"-m m --no-gpu-telemetry"},
 		{"V34", "-m m --server-metrics a:1 --no-server-metrics", "--server-metrics --no-server-metrics",
 			"-m m --no-server-metrics"},
-		{"", "-m m --num-gpus 4", "--num-gpus --price-per-gpu-hour", "-m m --num-gpus 4 --price-per-gpu-hour 2.5"},
 		{"", "-m m --price-per-gpu-hour 2.5 --no-gpu-telemetry", "--price-per-gpu-hour --num-gpus",
 			"-m m --price-per-gpu-hour 2.5 --no-gpu-telemetry --num-gpus 1"},
 		{"V35", "-m m --gpu-telemetry missing.csv", "--gpu-telemetry missing.csv", "-m m --gpu-telemetry n:1"},

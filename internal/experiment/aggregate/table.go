@@ -28,11 +28,19 @@ var shown = [...]figure{
 // goodput are the figures that follow them where requests had objectives.
 var goodput = [...]figure{{"goodput", "avg"}, {"good_request_fraction", "avg"}}
 
+// further are the figures that follow where a cell has the first of them: of jobs, of requests that had objectives, of
+// jobs that had.
+var further = [...][]figure{
+	{{"jobs_per_hour", "avg"}, {"job_latency", "p95"}}, goodput[:], {{"job_goodput", "avg"}, {"good_job_fraction", "avg"}},
+}
+
 // figures are those of the table.
 func (s *Sweep) tableFigures() []figure {
-	list := shown[:]
-	if s.objectives() != nil {
-		list = append(slices.Clone(list), goodput[:]...)
+	list := slices.Clone(shown[:])
+	for _, more := range further {
+		if slices.ContainsFunc(s.cells, func(c *Cell) bool { _, has := c.Mean(more[0].metric, more[0].stat); return has }) {
+			list = append(list, more...)
+		}
 	}
 	return list
 }

@@ -91,7 +91,9 @@ type Question struct {
 }
 
 // metricOf are the metrics of limits by their names.
-var metricOf = map[string]string{"ttft": "time_to_first_token", "itl": "inter_token_latency", "e2e": "request_latency"}
+var metricOf = map[string]string{
+	"ttft": "time_to_first_token", "itl": "inter_token_latency", "e2e": "request_latency",
+	"job-latency": "job_latency"}
 
 // Limit reads a limit of a latency, as "p99:300" or "300", in milliseconds. Without a statistic it is p95.
 func Limit(name, text string) (search.Filter, error) {

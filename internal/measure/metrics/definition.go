@@ -11,6 +11,8 @@ type Kind string
 const (
 	// KindRecord has one value (or list) per request and is reported as a distribution.
 	KindRecord Kind = "record"
+	// KindJob has one value per job, which is a session with all that grow out of it, and is reported as a distribution.
+	KindJob Kind = "job"
 	// KindAggregate folds one increment or candidate per request into a scalar.
 	KindAggregate Kind = "aggregate"
 	// KindDerived is a scalar computed from the results of other metrics.
@@ -20,6 +22,9 @@ const (
 	// KindAdjusted is the distribution of a record metric after a correction.
 	KindAdjusted Kind = "adjusted"
 )
+
+// HasRows reports whether a metric of the kind has one value, or list of values, per request or job.
+func (k Kind) HasRows() bool { return k == KindRecord || k == KindJob }
 
 // Flags say when a metric applies and where it is shown.
 type Flags uint32
@@ -53,6 +58,9 @@ const (
 	// PricedOnly needs the price of a GPU.
 	PricedOnly
 	ProducesAudioOnly
+	// JobsOnly needs requests that belong to jobs; JobGoodputOnly needs objectives for jobs.
+	JobsOnly
+	JobGoodputOnly
 
 	StreamingTokensOnly = StreamingOnly | ProducesTokensOnly
 )
@@ -79,7 +87,7 @@ type Definition struct {
 	// Requires are the metrics without which this one has no value; Uses are read where present.
 	Requires, Uses []string
 
-	// A record metric has one of integer, float and list; reads are the facts that it uses.
+	// A record or job metric has one of integer, float and list; reads are the facts that it uses.
 	reads   []record.Field
 	integer func(*record.Facts) (int64, bool)
 	float   func(*record.Facts) (float64, bool)
@@ -137,8 +145,11 @@ func (d *Definition) LargerIsBetter() bool { return d.Flags.Has(LargerIsBetter) 
 // PercentileNote says which percentiles are those of the slow requests where a larger value is the better one; "" for
 // a metric without percentiles, or whose large values are the bad ones.
 func (d *Definition) PercentileNote() string {
-	if d.Kind != KindRecord || !d.LargerIsBetter() {
+	if !d.Kind.HasRows() || !d.LargerIsBetter() {
 		return ""
+	}
+	if d.Kind == KindJob {
+		return "Larger is better: p99 is what the best percent of the jobs reach, p1 and p10 are the slow ones."
 	}
 	return "Larger is better: p99 is what the best percent of the requests reach, p1 and p10 are the slow ones."
 }

@@ -25,6 +25,7 @@ type Engine struct {
 	errors     errorTally
 	watch      phaseWatch
 	acceptance acceptance
+	jobs       jobs
 	slices     *sliceStore // nil when slices are off
 	// What timelines and the lag of a replay keep of the requests beyond the limit; nil below it.
 	bins    *timeBins
@@ -82,6 +83,7 @@ func (e *Engine) Add(rec *record.Record) {
 	}
 	e.seen = occurrence{}
 	e.watch.add(e.set, rec, skipped)
+	e.addJob(rec)
 	if skipped {
 		return
 	}
@@ -175,6 +177,7 @@ func (e *Engine) Merge(o *Engine) {
 	e.acceptance.add(other.acceptance.list())
 	e.slices.merge(other.slices)
 	e.mergeRows(other)
+	e.mergeJobs(&other.jobs)
 	e.facts.merge(&other.facts)
 	if other.overflow != nil {
 		if e.overflow == nil {
@@ -227,6 +230,7 @@ type frozen struct {
 	errors     errorTally
 	watch      phaseWatch
 	acceptance acceptance
+	jobs       jobs
 	bins       *timeBins
 	offsets    *offsetBins
 	facts      RunFacts
@@ -246,6 +250,7 @@ func (e *Engine) freezeSliced() *frozen {
 	defer e.mu.Unlock()
 	f := e.state()
 	f.slices = e.slices.clone()
+	f.jobs = e.jobs.clone(true)
 	return f
 }
 
@@ -259,6 +264,7 @@ func (e *Engine) state() *frozen {
 		aggregates: append([]folded(nil), e.aggregates...),
 		bins:       e.bins.clone(),
 		offsets:    e.offsets.clone(),
+		jobs:       e.jobs.clone(false),
 		facts:      e.facts,
 	}
 	f.errors.merge(&e.errors)

@@ -10,23 +10,23 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// SLO is a service level objective: a record metric and its limit in the metric's display unit. The
+// SLO is a service level objective: a metric of requests or of jobs and its limit in the metric's display unit. The
 // limit is a minimum for metrics of which larger is better, else a maximum, and passes itself.
 type SLO struct {
 	Tag   string  `json:"tag"`
 	Value float64 `json:"value"`
 }
 
-// NewSLO checks that tag, or the one that it is an alias of, is a metric with one value per request and value a finite
-// number ≥ 0.
+// NewSLO checks that tag, or the one that it is an alias of, is a metric with one value per request or job, and value a
+// finite number ≥ 0.
 func NewSLO(tag string, value float64) (SLO, error) {
 	tag = Canonical(tag)
 	d, known := Lookup(tag)
 	switch {
 	case !known:
 		return SLO{}, fmt.Errorf("%s is not a metric tag; %s lists them", tag, manual.Page("metrics"))
-	case d.Kind != KindRecord:
-		return SLO{}, fmt.Errorf("%s is a metric of the whole run (%s); an objective needs one value per request", tag,
+	case !d.Kind.HasRows():
+		return SLO{}, fmt.Errorf("%s is a metric of the whole run (%s); an objective needs one value per request or job", tag,
 			d.Kind)
 	case d.IsList():
 		return SLO{}, fmt.Errorf("%s has a list of values per request; an objective needs one", tag)
@@ -66,9 +66,12 @@ func bindObjectives(slos []SLO, active map[string]*metric) ([]objective, error) 
 	return out, nil
 }
 
-// isGood reports whether a valid record meets every objective; one without a value does not.
-func (s *Set) isGood(f *record.Facts) bool {
-	for _, o := range s.objectives {
+// isGood reports whether a valid record meets every objective for requests.
+func (s *Set) isGood(f *record.Facts) bool { return meets(s.objectives, f) }
+
+// meets reports whether a row meets every objective; one without a value does not.
+func meets(objectives []objective, f *record.Facts) bool {
+	for _, o := range objectives {
 		v, ok := o.metric.value(f)
 		if !ok {
 			return false
@@ -85,7 +88,7 @@ func (s *Set) isGood(f *record.Facts) bool {
 	return true
 }
 
-// HasObjectives reports whether the run has service level objectives.
+// HasObjectives reports whether the run has service level objectives for requests.
 func (s *Set) HasObjectives() bool { return len(s.objectives) > 0 }
 
 // Judge writes the fact record.Good into a valid record of a run with objectives.

@@ -20,11 +20,22 @@ func Markdown() string {
 		for i := range s.rows {
 			b.WriteString(markdownRow(&s.rows[i]))
 		}
+		if s.title == "Jobs" {
+			b.WriteString(markdownJobs)
+		}
 	}
 	b.WriteString(markdownAccuracy())
 	b.WriteString(markdownTimes())
 	return b.String()
 }
+
+// markdownJobs follows the table of jobs.
+const markdownJobs = `
+A job is a session with all that grow out of it. Planned delays are think and tool times and the gaps of a recording. The
+critical path ends with the last reply of the job and goes back from each request to the one whose end it waited for. The
+figures follow TensorRT-LLM's job-level metrics (jobs per hour and user, and per GPU, in a steady window) and AgentX (agent
+trees with their tool times); [jobs.md](jobs.md) defines the window, users and the path.
+`
 
 func markdownAccuracy() string {
 	var b strings.Builder
@@ -51,9 +62,9 @@ func markdownIntroduction() string {
 Every metric that a run can report, in the order of results.
 
 - **Kind.** A *record* metric has one value per request and is reported as a distribution; an *aggregate*
-  folds one number per request into a scalar; a *derived* metric is computed from others; a *timeline* is
-  a curve over the window of the run; an *adjusted* metric is the distribution of a record metric after a
-  correction.
+  folds one number per request into a scalar; a *job* metric has one value per [job](jobs.md) and is reported as a
+  distribution; a *derived* metric is computed from others; a *timeline* is a curve over the window of the run; an
+  *adjusted* metric is the distribution of a record metric after a correction.
 - **Statistics** of a distribution: avg, min, max, sum, std (population, ddof 0), count and the percentiles
   %s by linear interpolation (others with --percentiles). Scalars have avg
   alone. Timelines have avg, min, max, std, p50, p90, p95 and p99, weighted by time: p90 is the smallest

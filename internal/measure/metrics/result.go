@@ -243,6 +243,8 @@ const (
 	GroupDefault    Group = "default"
 	// GroupSpecDecode is printed as its own table wherever there is anything in it.
 	GroupSpecDecode Group = "spec_decode"
+	// GroupJobs is printed as its own table wherever there is anything in it.
+	GroupJobs Group = "jobs"
 	// GroupHTTPTrace is printed as its own table when asked for.
 	GroupHTTPTrace Group = "http_trace"
 	// The groups of power efficiency: of all GPUs, and of each vendor's.

@@ -25,7 +25,7 @@ func (e *Engine) results(wanted func(*metric) bool, workers int, bounds bool) []
 	f := e.freeze()
 	needed := e.set.closure(func(m *metric) bool { return m.shown && wanted(m) })
 	distributions := e.set.distributions(f, needed, workers, bounds)
-	scalars := e.set.evaluate(f.aggregates, distributions, e.set.wholeRun(f, e.set.needsReplayLag(needed)))
+	scalars := e.set.evaluate(f.aggregates, distributions, e.set.wholeRun(f, needed))
 	shown := func(m *metric) bool { return m.shown && wanted(m) }
 	return e.set.assemble(shown, distributions, scalars, f.method)
 }
@@ -124,7 +124,7 @@ func (s *Set) distributions(f *frozen, needed map[string]bool, workers int, boun
 		})
 	}
 	for _, m := range s.metrics {
-		if m.Kind == KindRecord && needed[m.Tag] {
+		if m.Kind.HasRows() && needed[m.Tag] {
 			jobs <- m
 		}
 	}
@@ -159,7 +159,7 @@ func (s *Set) describeTimelines(curve *timeDistribution, curves segments, needed
 
 // hasDistribution reports whether the metric has more than one number.
 func (m *metric) hasDistribution() bool {
-	return m.Kind == KindRecord || m.Kind == KindAdjusted || m.Kind == KindTimeline
+	return m.Kind.HasRows() || m.Kind == KindAdjusted || m.Kind == KindTimeline
 }
 
 // describer computes one metric after the other with the same buffers.
@@ -186,14 +186,15 @@ func (d *describer) describe(m *metric) stats.Summary {
 			s.Bounds = d.sidesOf(s.Count).Bounds(func(place int64) float64 { return found[place] })
 		}
 		return s
-	case m.list || d.overflow != nil:
+	case m.list || d.beyond(m) != nil:
 		h := d.histogram(m)
 		s := h.Summary(d.ranks)
 		d.bound(&s, h.At)
 		return s
 	}
-	d.values = slices.Grow(d.values[:0], int(d.rows))
-	for _, b := range d.blocks {
+	blocks, rows := d.rowsOf(m)
+	d.values = slices.Grow(d.values[:0], int(rows))
+	for _, b := range blocks {
 		d.values = d.reader.collect(d.values, b, m)
 	}
 	s := stats.Describe(d.values, d.ranks)
@@ -234,14 +235,34 @@ func (d *describer) histogram(m *metric) *stats.Histogram {
 		}
 		return h
 	}
-	h.Merge(&d.overflow[m.slot])
-	for _, b := range d.blocks {
+	h.Merge(&d.beyond(m)[m.slot])
+	blocks, _ := d.rowsOf(m)
+	for _, b := range blocks {
 		d.values = d.reader.collect(d.values[:0], b, m)
 		for _, v := range d.values {
 			h.Add(v)
 		}
 	}
 	return h
+}
+
+// rowsOf returns the rows that a metric is computed from: those of requests, or of jobs.
+func (f *frozen) rowsOf(m *metric) (blocks []*block, rows int64) {
+	if m.Kind != KindJob {
+		return f.blocks, f.rows
+	}
+	for _, b := range f.jobs.rows.blocks {
+		rows += int64(b.rows)
+	}
+	return f.jobs.rows.blocks, rows
+}
+
+// beyond returns the histograms of what has no rows of those that the metric is computed from; nil while all has.
+func (f *frozen) beyond(m *metric) []stats.Histogram {
+	if m.Kind == KindJob {
+		return f.jobs.overflow
+	}
+	return f.overflow
 }
 
 func (f *frozen) method(m *metric) Method {
@@ -251,7 +272,7 @@ func (f *frozen) method(m *metric) Method {
 		}
 		return MethodExact
 	}
-	if m.list && f.gapsBeyond != nil || !m.list && f.overflow != nil {
+	if m.list && f.gapsBeyond != nil || !m.list && f.beyond(m) != nil {
 		return MethodHistogram
 	}
 	return MethodExact
@@ -273,24 +294,28 @@ type scope struct {
 	networkRTT  *time.Duration
 	serverStart *time.Duration
 	replay      replayLag
+	jobs        jobFigures
 	// pricePerHour is that of all GPUs together, 0 if it is not known.
 	pricePerHour float64
 }
 
 // wholeRun returns the scope of a run.
-func (s *Set) wholeRun(f *frozen, withReplay bool) scope {
+func (s *Set) wholeRun(f *frozen, needed map[string]bool) scope {
 	of := scope{networkRTT: f.facts.NetworkRTT, serverStart: f.facts.ServerStart,
 		pricePerHour: s.cfg.PricePerGPUHour * float64(f.facts.GPUs)}
-	if withReplay {
+	if s.needsAny(FixedScheduleOnly, needed) {
 		of.replay = f.replayLag()
+	}
+	if s.needsAny(JobsOnly, needed) {
+		of.jobs = f.jobs.figures(f.facts.GPUs)
 	}
 	return of
 }
 
-// needsReplayLag reports whether a metric that is needed reads the lag of the replay.
-func (s *Set) needsReplayLag(needed map[string]bool) bool {
+// needsAny reports whether a derived metric with a flag is needed.
+func (s *Set) needsAny(flag Flags, needed map[string]bool) bool {
 	return slices.ContainsFunc(s.derived, func(m *metric) bool {
-		return m.Flags.Has(FixedScheduleOnly) && needed[m.Tag]
+		return m.Flags.Has(flag) && needed[m.Tag]
 	})
 }
 

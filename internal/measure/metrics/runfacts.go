@@ -11,7 +11,7 @@ type RunFacts struct {
 	WindowEndNS   int64 `json:"window_end_ns,omitempty"`
 	// NetworkRTT is the mean round trip time of the network; nil = not calibrated.
 	NetworkRTT *time.Duration `json:"network_rtt_ns,omitempty"`
-	// GPUs is the number of GPUs that serve, for the cost; 0 = not known.
+	// GPUs is the number of GPUs that serve; 0 = not known.
 	GPUs int `json:"num_gpus,omitempty"`
 	// ServerStart is the time from the start of the server, which was started for the run, to its readiness; nil = the
 	// server was there already.

@@ -84,6 +84,9 @@ type Set struct {
 	// listMetric is the record metric of the chunk gaps; nil when the run has none.
 	listMetric *metric
 	objectives []objective
+	// jobMetrics are those of jobs, jobObjectives the objectives that count for these.
+	jobMetrics    []*metric
+	jobObjectives []objective
 	// adjusted lists the adjusted metrics by the one that they correct.
 	adjusted map[string][]*metric
 	// mirrors are the metrics of the lines whose value is a fact, by that; listsGaps says that the lines
@@ -141,8 +144,16 @@ func newSet(defs []Definition, cfg Config) (*Set, error) {
 		}
 	}
 	s.bind(defs, active)
-	if s.objectives, err = bindObjectives(cfg.SLOs, active); err != nil {
+	all, err := bindObjectives(cfg.SLOs, active)
+	if err != nil {
 		return nil, err
+	}
+	for _, o := range all {
+		if o.metric.Kind == KindJob {
+			s.jobObjectives = append(s.jobObjectives, o)
+		} else {
+			s.objectives = append(s.objectives, o)
+		}
 	}
 	return s, nil
 }
@@ -175,6 +186,8 @@ func (s *Set) bind(defs []Definition, active map[string]*metric) {
 			if !m.list {
 				of.records = append(of.records, m)
 			}
+		case KindJob:
+			s.jobMetrics = append(s.jobMetrics, m)
 		case KindAggregate:
 			s.aggregates, of.aggregates = append(s.aggregates, m), append(of.aggregates, m)
 		case KindAdjusted:
@@ -207,7 +220,8 @@ func (c *Config) applies(f Flags) bool {
 		{ProducesVideoOnly, c.ProducesVideo},
 		{ProducesAudioOnly, c.ProducesAudio},
 		{Experimental, c.ShowExperimental},
-		{GoodputOnly, len(c.SLOs) > 0},
+		{GoodputOnly, c.hasObjectives(KindRecord)},
+		{JobGoodputOnly, c.hasObjectives(KindJob)},
 		{UsageDiffOnly, !c.UseServerTokens},
 		{FixedScheduleOnly, c.FixedSchedule},
 		{OpenLoopOnly, c.OpenLoop},
@@ -219,6 +233,14 @@ func (c *Config) applies(f Flags) bool {
 		}
 	}
 	return true
+}
+
+// hasObjectives reports whether any objective is one of a kind of metrics.
+func (c *Config) hasObjectives(k Kind) bool {
+	return slices.ContainsFunc(c.SLOs, func(o SLO) bool {
+		d, known := Lookup(o.Tag)
+		return known && d.Kind == k
+	})
 }
 
 // shows reports whether results with these flags leave the program.

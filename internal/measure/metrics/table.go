@@ -24,6 +24,7 @@ var sections = func() []section {
 		{"Prefix cache", prefixTable()},
 		{"General", generalTable()},
 		{"Failed requests", errorTable()},
+		{"Jobs", jobTable()},
 		{"Goodput", goodputTable()},
 		{"Cost", costTable()},
 		{"HTTP trace", traceTable()},
@@ -115,5 +116,5 @@ func evaluationOrder(defs []Definition) ([]int, error) {
 
 // stage orders the kinds by when they are computed.
 func stage(k Kind) int {
-	return slices.Index([]Kind{KindRecord, KindAggregate, KindAdjusted, KindTimeline, KindDerived}, k)
+	return slices.Index([]Kind{KindRecord, KindJob, KindAggregate, KindAdjusted, KindTimeline, KindDerived}, k)
 }

@@ -31,14 +31,17 @@ func TestTableRowsAreComplete(t *testing.T) {
 		if back := d.toDisplay() * d.toInternal(); !near(back, 1) {
 			t.Errorf("%s: %s → %s → %s is × %v", d.Tag, d.Unit, d.Display, d.Unit, back)
 		}
-		code := map[Kind]int{
-			KindRecord:    int(count(d.integer != nil) + count(d.float != nil) + count(d.list)),
-			KindAggregate: int(count(d.increment != nil)),
-			KindDerived:   int(count(d.derive != nil)),
-		}
-		for kind, n := range code {
-			if want := int(count(kind == d.Kind)); n != want {
-				t.Errorf("%s (%s): %d formulas of kind %s", d.Tag, d.Kind, n, kind)
+		for _, code := range []struct {
+			formulas string
+			n        int
+			wanted   bool
+		}{
+			{"a row", int(count(d.integer != nil) + count(d.float != nil) + count(d.list)), d.Kind.HasRows()},
+			{"an aggregate", int(count(d.increment != nil)), d.Kind == KindAggregate},
+			{"a derived one", int(count(d.derive != nil)), d.Kind == KindDerived},
+		} {
+			if code.n != int(count(code.wanted)) {
+				t.Errorf("%s (%s): %d formulas of %s", d.Tag, d.Kind, code.n, code.formulas)
 			}
 		}
 	}
@@ -49,7 +52,7 @@ func TestTableRowsAreComplete(t *testing.T) {
 func TestRecordMetricsReadWhatTheyDeclare(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, d := range Table() {
-		if d.Kind != KindRecord || d.list {
+		if !d.Kind.HasRows() || d.list {
 			continue
 		}
 		if none := record.NewFacts(); len(d.reads) == 1 { // the engine does not ask for it then

@@ -33,6 +33,11 @@ const (
 	RequestsPerSecond      Unit = "requests/sec"
 	TokensPerSecond        Unit = "tokens/sec"
 	TokensPerSecondPerUser Unit = "tokens/sec/user"
+	Jobs                   Unit = "jobs"
+	JobsPerHour            Unit = "jobs/hour"
+	JobsPerHourPerUser     Unit = "jobs/hour/user"
+	JobsPerHourPerGPU      Unit = "jobs/hour/gpu"
+
 	ImagesPerSecond        Unit = "images/sec"
 	ImagesPerSecondPerUser Unit = "images/sec/user"
 	MillisecondsPerImage   Unit = "ms/image"

@@ -107,6 +107,18 @@ const (
 	ChunksSent
 	BytesReceived
 	ChunksReceived
+	// Job is the number of the job that the request belongs to, in the run; absent where no job has more than one request.
+	// JobRequests is how many requests the job has, negative where the phase sends only some of them.
+	Job
+	JobRequests
+	// After is the SessionNum of the request whose end this one waited for, and JobDelay the planned delay after it, or
+	// after the start of the job, such as a think or tool time; absent without one.
+	After
+	JobDelay
+	// JobAgents is 1 for the first request of a session that grew out of another one of the job, absent otherwise.
+	JobAgents
+	// JobModel stands in the rows of jobs alone, see package metrics.
+	JobModel
 	// ReadLag is the longest time that bytes of the response lay in the kernel before the program had
 	// read them; absent where the kernel gives no stamps.
 	ReadLag

@@ -11,8 +11,10 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// The facts of a row must have a bit each in a word.
-const _ = uint(64 - int(record.NumFields))
+// factSet has a bit for each fact of a row.
+type factSet [(int(record.NumFields) + wordBits - 1) / wordBits]uint64
+
+const wordBits = 64
 
 // What a row has besides its facts, as bits.
 const (
@@ -49,7 +51,7 @@ type BatchWriter struct {
 // lastRow is what the next row is written as the difference to.
 type lastRow struct {
 	session          int64
-	mask             uint64
+	mask             factSet
 	facts            record.Facts
 	phase, profiling int64
 }
@@ -258,17 +260,21 @@ func unpackUUID(u []byte) string {
 }
 
 func (w *BatchWriter) facts(f *record.Facts) {
-	mask := uint64(0)
+	var mask factSet
 	for i, v := range f {
 		if v != record.Absent {
-			mask |= 1 << i
+			mask[i/wordBits] |= 1 << (i % wordBits)
 		}
 	}
-	w.dst = binary.AppendUvarint(w.dst, mask^w.prev.mask)
+	for word, has := range mask {
+		w.dst = binary.AppendUvarint(w.dst, has^w.prev.mask[word])
+	}
 	w.prev.mask = mask
-	for rest := mask; rest != 0; rest &= rest - 1 {
-		i := bits.TrailingZeros64(rest)
-		w.signed(&w.prev.facts[i], f[i])
+	for word, rest := range mask {
+		for ; rest != 0; rest &= rest - 1 {
+			i := word*wordBits + bits.TrailingZeros64(rest)
+			w.signed(&w.prev.facts[i], f[i])
+		}
 	}
 }
 
@@ -458,16 +464,20 @@ func (d *batchReader) id() string {
 var absent = record.NewFacts()
 
 func (d *batchReader) facts(f *record.Facts) {
-	mask := d.uvarint() ^ d.prev.mask
-	d.prev.mask = mask
-	if mask>>record.NumFields != 0 {
+	for word := range d.prev.mask {
+		d.prev.mask[word] ^= d.uvarint()
+	}
+	const unused = len(d.prev.mask)*wordBits - int(record.NumFields)
+	if d.prev.mask[len(d.prev.mask)-1]>>(wordBits-unused) != 0 {
 		d.spoil()
 		return
 	}
 	*f = absent
-	for rest := mask; rest != 0; rest &= rest - 1 {
-		i := bits.TrailingZeros64(rest)
-		f[i] = d.signed(&d.prev.facts[i])
+	for word, rest := range d.prev.mask {
+		for ; rest != 0; rest &= rest - 1 {
+			i := word*wordBits + bits.TrailingZeros64(rest)
+			f[i] = d.signed(&d.prev.facts[i])
+		}
 	}
 }
 

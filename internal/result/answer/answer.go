@@ -314,8 +314,9 @@ type Capacity struct {
 	// missed one; NaN where there is none.
 	Within, Beyond float64
 	// Rate is the throughput of requests at Value in requests per second; its Mean is NaN if it is not known or Load
-	// is the rate itself.
+	// is the rate itself. InJobs has it in jobs per hour instead, as a limit is one of jobs.
 	Rate   Figure
+	InJobs bool
 	Limits []Limit
 	// Binding is the index of the limit that is missed first, -1 if it is not known. BoundBy replaces its text where
 	// something else bound, such as the client itself.

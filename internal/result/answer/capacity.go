@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/measure/metrics"
 )
 
 // Complete adds to the answer what the cells of its search say: the figures on both sides of it, the curve, the
@@ -57,7 +58,7 @@ func (c *Capacity) figures(cell *Cell, f func(*Limit, float64)) {
 }
 
 // latencies are the metrics that a curve shows over the load.
-var latencies = []string{"time_to_first_token", "inter_token_latency", "request_latency"}
+var latencies = []string{"time_to_first_token", "inter_token_latency", "request_latency", "job_latency"}
 
 // curve adds the curve of the cells, and the throughput at the answer.
 func (c *Capacity) curve(whole *Sweep) {
@@ -69,18 +70,30 @@ func (c *Capacity) curve(whole *Sweep) {
 		first = c.Limits[0]
 	}
 	throughput := NewMetric("request_throughput", "avg", "")
-	c.Curve = NewCurve(whole, 0, NewMetric(first.Metric, first.Stat, ""), throughput,
-		NewMetric("output_token_throughput_per_user", "p50", ""))
+	perUser := NewMetric("output_token_throughput_per_user", "p50", "")
+	if c.InJobs = c.limitsJobs(); c.InJobs {
+		throughput, perUser = NewMetric("jobs_per_hour", "avg", ""),
+			NewMetric("job_output_token_throughput_per_user", "p50", "")
+	}
+	c.Curve = NewCurve(whole, 0, NewMetric(first.Metric, first.Stat, ""), throughput, perUser)
 	c.Curve.Load = c.Load
 	if len(c.Curve.Points) == 0 {
 		return
 	}
 	c.Curve.SetBoundary(c.Value, c.Low, c.High, first.Threshold)
-	if c.Load.Name == "rate" || !artifact.Finite(c.Value) {
+	if c.Load.Name == "rate" && !c.InJobs || !artifact.Finite(c.Value) {
 		return
 	}
 	// The throughput at the answer lies between those of the nearest loads.
 	c.Rate = Single(c.Curve.Between(throughput, c.Value))
+}
+
+// limitsJobs reports whether any limit is one of jobs.
+func (c *Capacity) limitsJobs() bool {
+	return slices.ContainsFunc(c.Limits, func(l Limit) bool {
+		d, known := metrics.Lookup(l.Metric)
+		return known && d.Kind == metrics.KindJob
+	})
 }
 
 // Between returns a figure at a load, on the line between the nearest points; NaN if none has it.

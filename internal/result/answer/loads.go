@@ -147,7 +147,11 @@ func (s *Sweep) judged(c *Cell, load int) judge.Load {
 		}
 		return math.NaN()
 	}
-	return judge.Load{Value: value, Throughput: of("request_throughput"), Goodput: of("goodput"),
+	var jobs *judge.GoodJobs
+	if share := of("good_job_fraction"); !math.IsNaN(share) {
+		jobs = &judge.GoodJobs{PerHour: of("job_goodput"), Share: share}
+	}
+	return judge.Load{Value: value, Jobs: jobs, Throughput: of("request_throughput"), Goodput: of("goodput"),
 		Good: of("good_request_fraction"), TTFT: of("time_to_first_token"), ITL: of("inter_token_latency"),
 		Latency: of("request_latency"), Missed: c.Verdict == Infeasible,
 		ClientLimited: c.ClientLimited > 0 || c.Verdict == ClientLimited, Failed: c.Verdict == Failed}
@@ -159,7 +163,7 @@ func (s *Sweep) objectives() []string {
 	for _, l := range s.Limits {
 		list = append(list, LimitText(l))
 	}
-	if len(list) == 0 && s.Having("good_request_fraction_avg") > 0 {
+	if len(list) == 0 && s.Having("good_request_fraction_avg")+s.Having("good_job_fraction_avg") > 0 {
 		list = append(list, "the objectives of --goodput")
 	}
 	return list

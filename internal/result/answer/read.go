@@ -202,7 +202,8 @@ func isRank(stat string) bool {
 
 // firstMetrics are the metrics that matter most, in their order on the page.
 var firstMetrics = []string{
-	"output_token_throughput", "request_throughput", "goodput", "good_request_fraction", metrics.AccuracyOverall, "total_token_throughput",
+	"output_token_throughput", "request_throughput", "goodput", "good_request_fraction",
+	"jobs_per_hour", "job_latency", "job_goodput", "good_job_fraction", metrics.AccuracyOverall, "total_token_throughput",
 	"output_token_throughput_per_user", "time_to_first_token", "inter_token_latency", "request_latency",
 	"request_error_rate", "cost_per_million_output_tokens",
 }

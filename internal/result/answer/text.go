@@ -138,10 +138,14 @@ func (c *Capacity) atRate() string {
 	if !artifact.Finite(r.Mean) || r.Mean == 0 {
 		return ""
 	}
-	if r.HasInterval() {
-		return " (" + Measured(r.Mean, r.Low, r.High, c.Level, "requests/s") + ")"
+	unit := "requests/s"
+	if c.InJobs {
+		unit = "jobs/hour"
 	}
-	return " (" + artifact.Short(r.Mean) + " requests/s)"
+	if r.HasInterval() {
+		return " (" + Measured(r.Mean, r.Low, r.High, c.Level, unit) + ")"
+	}
+	return " (" + artifact.Short(r.Mean) + " " + unit + ")"
 }
 
 // Bound says what bound first; "" if that is not known.

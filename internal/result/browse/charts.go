@@ -366,7 +366,7 @@ func category(tag string) string {
 		name  string
 		parts []string
 	}{
-		{"Throughput", []string{"throughput", "goodput"}},
+		{"Throughput", []string{"throughput", "goodput", "jobs_per_hour"}},
 		{"Latency", []string{"latency", "time_to", "ttft", "itl", "lag", "duration"}},
 		{"Counts and lengths", []string{"count", "sequence_length", "tokens", "total_"}},
 		{"GPU", []string{"gpu", "memory", "power", "temperature", "energy"}},

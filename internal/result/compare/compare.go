@@ -211,7 +211,7 @@ func checkAsked(base, next *System, o Options) error {
 func tagsOf(asked []string) []string {
 	var out []string
 	for _, d := range metrics.Table() {
-		wanted := d.Group == metrics.GroupDefault && d.Kind != metrics.KindAdjusted
+		wanted := (d.Group == metrics.GroupDefault || d.Group == metrics.GroupJobs) && d.Kind != metrics.KindAdjusted
 		if len(asked) > 0 {
 			wanted = slices.Contains(asked, d.Tag)
 		}

@@ -10,6 +10,7 @@ import (
 // less is better, 0 neither.
 var directions = map[string]int{
 	"goodput": 1, "good_request_count": 1, "image_throughput": 1,
+	"good_job_count": 1, "failed_job_count": -1, "job_tool_time": 0, "job_window_duration": 0,
 	"request_error_rate": -1, "error_request_count": -1, "context_overflow_count": -1,
 	"osl_mismatch_count": -1, "usage_discrepancy_count": -1, "video_peak_memory": -1,
 	"real_time_factor":             -1,
@@ -30,7 +31,7 @@ func direction(tag, display string) int {
 	switch metrics.Unit(display) {
 	case metrics.Milliseconds, metrics.Seconds, metrics.Microseconds, metrics.MillisecondsPerImage, metrics.MillisecondsPerVideo:
 		return -1
-	case metrics.Tokens, metrics.Requests, metrics.Count, metrics.Bytes, metrics.Images, metrics.Image, metrics.Videos, metrics.Video,
+	case metrics.Tokens, metrics.Requests, metrics.Jobs, metrics.Count, metrics.Bytes, metrics.Images, metrics.Image, metrics.Videos, metrics.Video,
 		metrics.None:
 		return 0
 	}

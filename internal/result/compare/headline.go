@@ -26,6 +26,8 @@ var keyFigures = []keyFigure{
 	{"request_throughput", "avg", "throughput", 0},
 	{"output_token_throughput", "avg", "output tokens/s", 1},
 	{"goodput", "avg", "goodput", 3},
+	{"jobs_per_hour", "avg", "jobs/h", 3},
+	{"job_latency", "p50", "job latency", 3},
 	{"request_error_rate", "avg", "error rate", 2},
 	{"time_to_first_token", "p50", "TTFT", 4},
 	{"time_to_first_token", "p99", "TTFT p99", 5},

@@ -71,12 +71,19 @@ func (f *view) mostErrors() (Finding, bool) {
 		Advice: "remove the errors before you read the figures"}, f.failedShare() >= mostlyFailed && !f.noneSucceeded()
 }
 
-// good is the share of requests that met the service level objectives, if there are any.
-func (f *view) good() (float64, bool) { return f.Value("good_request_fraction") }
+// good is the share of requests, or of jobs, that met the service level objectives, if there are any: the smaller one of
+// the two, and of what it is one.
+func (f *view) good() (share float64, of string, asked bool) {
+	share, asked = f.Value("good_request_fraction")
+	if jobs, also := f.Value("good_job_fraction"); also && (!asked || jobs < share) {
+		return jobs, "jobs", true
+	}
+	return share, "requests", asked
+}
 
 func (f *view) objectives() (Finding, bool) {
-	good, asked := f.good()
-	text := percent(good) + " of the requests met the service level objectives"
+	good, of, asked := f.good()
+	text := percent(good) + " of the " + of + " met the service level objectives"
 	return Finding{Code: CodeObjectives, Level: Bad, Title: "Objectives missed", Text: "Only " + text + ".",
 		Advice: "lower the load; aiperf capacity finds the largest one within limits"}, asked && good < mostlyMissed
 }

@@ -228,9 +228,9 @@ func (f *view) load() (Finding, bool) {
 	l.Advice = "try " + more + ", or let aiperf capacity find the server's limit"
 	known := f.Servers != nil && f.Servers.Waiting != nil
 	keptUp := l.Code == CodeRate && f.growth.known
-	if good, asked := f.good(); asked && good < someMissed {
+	if good, of, asked := f.good(); asked && good < someMissed {
 		l.Level, l.Advice = Plain, "let aiperf capacity find the largest load within limits"
-		l.Text += "; " + percent(1-good) + " of the requests missed the service level objectives."
+		l.Text += "; " + percent(1-good) + " of the " + of + " missed the service level objectives."
 		return l, true
 	}
 	switch {

@@ -46,6 +46,8 @@ type Load struct {
 	Value float64
 	// Throughput and Goodput are in requests per second; Good is the share of requests that met the objectives.
 	Throughput, Goodput, Good float64
+	// Jobs are what is known of those that met objectives for jobs; nil where there are none.
+	Jobs *GoodJobs
 	// TTFT, ITL and Latency are averages in milliseconds.
 	TTFT, ITL, Latency float64
 	// Missed reports that a figure missed a limit.
@@ -55,6 +57,9 @@ type Load struct {
 	// Failed reports that no run of the cell succeeded.
 	Failed bool
 }
+
+// GoodJobs are the jobs of a cell that met the objectives for jobs: how many in an hour, and which share of all.
+type GoodJobs struct{ PerHour, Share float64 }
 
 // SweepAnswer is what the cells of a sweep say together.
 type SweepAnswer struct {
@@ -162,7 +167,18 @@ func (s *loads) names(list []int) string {
 }
 
 // meets reports whether a cell met the objectives: no limit was missed, and nearly all requests were good.
-func (c *Load) meets() bool { return !c.Missed && !(c.Good < someMissed) }
+func (c *Load) meets() bool {
+	return !c.Missed && !(c.Good < someMissed) && !(c.Jobs != nil && c.Jobs.Share < someMissed)
+}
+
+// fewest returns the smaller one of the shares of requests and of jobs that met their objectives, and of what it is one;
+// false where neither is known.
+func (c *Load) fewest() (share float64, of string, known bool) {
+	if c.Jobs != nil && !(c.Jobs.Share >= c.Good) {
+		return c.Jobs.Share, "jobs", true
+	}
+	return c.Good, "requests", !math.IsNaN(c.Good)
+}
 
 // knee returns the cell with the largest throughput per latency; -1 if the curve does not bend.
 func (s *loads) knee() int {
@@ -236,8 +252,8 @@ func (s *loads) largest(within string, missed []int) {
 	if beyond == "" {
 		f.Text = sentence(f.Brief + "; " + s.name(b) + " " + s.does("does", "do", b) + " not")
 	}
-	if good := s.Cells[b].Good; good < someMissed {
-		f.Text += fmt.Sprintf(" At %s %s of the requests meet them.", s.name(b), percentOf(good))
+	if good, of, known := s.Cells[b].fewest(); known && good < someMissed {
+		f.Text += fmt.Sprintf(" At %s %s of the %s meet them.", s.name(b), percentOf(good), of)
 	}
 	f.Evidence = append(f.Evidence, s.evidence(b)...)
 	if between := s.between(a, b); len(between) > 0 {
@@ -273,6 +289,8 @@ func (s *loads) between(a, b int) (list []int) {
 func (s *loads) yields(i int) string {
 	c := &s.Cells[i]
 	switch {
+	case c.Jobs != nil && c.Jobs.PerHour > 0:
+		return artifact.Significant(c.Jobs.PerHour) + " good jobs/hour "
 	case c.Goodput > 0:
 		return artifact.Significant(c.Goodput) + " good requests/s "
 	case c.Throughput > 0:
@@ -283,8 +301,8 @@ func (s *loads) yields(i int) string {
 
 // share says how many requests of a cell were good; "" if that is not known.
 func (s *loads) share(i int) string {
-	if good := s.Cells[i].Good; !math.IsNaN(good) {
-		return ": " + percentOf(good) + " of the requests meet them"
+	if good, of, known := s.Cells[i].fewest(); known {
+		return ": " + percentOf(good) + " of the " + of + " meet them"
 	}
 	return ""
 }
@@ -361,10 +379,15 @@ func sentence(text string) string {
 // evidence are the figures of a cell.
 func (s *loads) evidence(i int) (list []Evidence) {
 	c := &s.Cells[i]
+	jobs := GoodJobs{math.NaN(), math.NaN()}
+	if c.Jobs != nil {
+		jobs = *c.Jobs
+	}
 	for _, f := range [...]struct {
 		metric, unit string
 		value        float64
 	}{
+		{"job_goodput", "jobs/hour", jobs.PerHour}, {"good_job_fraction", "ratio", jobs.Share},
 		{"request_throughput", "requests/sec", c.Throughput}, {"good_request_fraction", "ratio", c.Good},
 		{"time_to_first_token", "ms", c.TTFT}, {"inter_token_latency", "ms", c.ITL},
 		{"request_latency", "ms", c.Latency},

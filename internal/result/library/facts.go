@@ -81,6 +81,7 @@ var KeyFigures = []answer.Metric{
 	figure("inter_token_latency", "p50"), figure("inter_token_latency", "p99"),
 	figure("request_latency", "p50"), figure("request_latency", "p99"),
 	figure("output_token_throughput_per_user", "avg"), figure("goodput", "avg"),
+	figure("jobs_per_hour", "avg"), figure("job_latency", "p50"),
 	figure("input_sequence_length", "avg"), figure("output_sequence_length", "avg"),
 	figure("request_count", "avg"), figure("error_request_count", "avg"), figure("benchmark_duration", "avg"),
 }

@@ -67,9 +67,12 @@ func Make(found *Found, config *Config) (*Made, error) {
 	}
 	presets := config.Chosen(made.Several)
 	m.runs = runs
-	if builtin := Builtin(); made.Several && slices.Equal(config.MultiDefaults, builtin.MultiDefaults) &&
-		slices.ContainsFunc(runs, (*Run).graded) {
-		presets = append(presets, named(builtin.Multi, gradedPlots)...)
+	if builtin := Builtin(); made.Several && slices.Equal(config.MultiDefaults, builtin.MultiDefaults) {
+		for _, more := range furtherPlots {
+			if slices.ContainsFunc(runs, func(r *Run) bool { return r.metrics[more.metric] != nil }) {
+				presets = append(presets, named(builtin.Multi, more.plots)...)
+			}
+		}
 	}
 	if !made.Several {
 		if m.one, err = openSingle(runs[0], presets, config, m.warn); err != nil {
@@ -117,11 +120,16 @@ func (m *maker) judgement() []string {
 	return []string{"State of the runs: " + judge.Words(worst.Title) + "."}
 }
 
-// gradedPlots are drawn, too, where answers were graded and no configuration chooses other plots.
-var gradedPlots = []string{"accuracy_vs_concurrency", "accuracy_vs_throughput"}
-
-// graded reports whether answers of the run were graded.
-func (r *Run) graded() bool { return r.metrics[metrics.AccuracyOverall] != nil }
+// furtherPlots are drawn, too, where a run has the metric and no configuration chooses other plots: where the number of
+// GPUs is known, where there are jobs, where answers were graded.
+var furtherPlots = []struct {
+	metric string
+	plots  []string
+}{
+	{"jobs_per_hour_per_gpu", []string{"pareto_curve_jobs_per_gpu_vs_jobs_per_user"}},
+	{"job_latency", []string{"jobs_per_hour_vs_job_latency"}},
+	{metrics.AccuracyOverall, []string{"accuracy_vs_concurrency", "accuracy_vs_throughput"}},
+}
 
 // frame returns the figure without its layers.
 func (m *maker) frame(p *Preset, x, y string) *chart.Figure {

@@ -56,6 +56,8 @@ type Options struct {
 	Finished func(*load.Credit, *intake.Job)
 	// Reach is nil where nothing is done about servers that cannot be reached.
 	Reach *Reachability
+	// Jobs has records say which job their request belongs to. They do where any session has several requests, too.
+	Jobs bool
 	// HearsContent is false when no phase limits prefill: then first contents are not reported.
 	HearsContent bool
 }
@@ -67,6 +69,8 @@ type Dispatcher struct {
 	*requests
 	*senders
 	workers *workers
+	// jobs: records say which job their request belongs to.
+	jobs bool
 	// zero places recorded times of all phases on the clock of the first one with a schedule.
 	zero scheduleZero
 	// events is load's engine; set before the first credit.
@@ -75,7 +79,7 @@ type Dispatcher struct {
 
 // New makes a dispatcher. [Dispatcher.Close] ends its goroutines.
 func New(o Options) *Dispatcher {
-	d := &Dispatcher{o: o, workers: newWorkers(o.Workers, o.Share)}
+	d := &Dispatcher{o: o, workers: newWorkers(o.Workers, o.Share), jobs: o.Jobs || o.Data.HasJobs()}
 	d.requests = newRequests(schedule{o.Data, o.Data.Sampler, newSessionTrees(o.Data, o.Seed)}, o.Sessions, o.Phases)
 	d.senders = newSenders(d.prepareFirst, d.exchange, o.Sent)
 	return d
@@ -144,6 +148,11 @@ func (d *Dispatcher) newJob(c *load.Credit, t *turnState, p *session.Prepared, d
 	job.Identity, job.Decoder, job.Body, job.Model = p.Identity, decoder, p.Body, p.Model
 	job.RequestedTokens, job.Images, job.AudioNS = p.RequestedTokens, p.Images, p.AudioNS
 	job.IssuedNS, job.IntendedNS = c.IssuedNS, c.IntendedNS
+	if d.jobs {
+		job.Job, job.JobRequests = int64(c.Job), int64(c.JobRequests)
+		job.After, job.DelayNS = c.Origin.After, c.Origin.DelayNS
+		job.BeginsAgent = c.Begins && c.Depth > 0
+	}
 	if p.Prefix != nil {
 		job.PrefixHits, job.PrefixBlocks = int64(p.Prefix.Hits), int64(p.Prefix.Blocks)
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 
 	"aiperf/internal/config"
@@ -51,4 +52,12 @@ func StatsInterval(cfg *config.Run) time.Duration {
 // Limited reports whether a cap may hold arrivals back as it was asked to.
 func Limited(cfg *config.Run) bool {
 	return cfg.AnyProfiling(func(p *config.Phase) bool { return p.Concurrency != nil || p.Prefill != nil })
+}
+
+// JudgesJobs reports whether a run has service level objectives for jobs: then a session of one request is a job, too.
+func JudgesJobs(cfg *config.Run) bool {
+	return slices.ContainsFunc(cfg.SLOs, func(o config.SLO) bool {
+		d, known := metrics.Lookup(o.Tag)
+		return known && d.Kind == metrics.KindJob
+	})
 }

@@ -20,6 +20,18 @@ func (in *Intake) timing(r *record.Record, j *Job, reply *endpoint.Reply) {
 	}
 	since(record.CreditIssued, j.IssuedNS)
 	since(record.IntendedSend, j.IntendedNS)
+	if j.JobRequests != 0 {
+		f[record.Job], f[record.JobRequests] = j.Job, j.JobRequests
+		if j.After > 0 {
+			f[record.After] = j.After - 1
+		}
+		if j.DelayNS > 0 {
+			f[record.JobDelay] = j.DelayNS
+		}
+		if j.BeginsAgent {
+			f[record.JobAgents] = 1
+		}
+	}
 	if j.Scheduled {
 		f[record.Scheduled] = j.ScheduledNS
 	}

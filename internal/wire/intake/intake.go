@@ -63,6 +63,11 @@ type Job struct {
 	// IssuedNS is when the credit was issued, IntendedNS the arrival by the plan (0: none), PickedUpNS
 	// when the sender took the credit over (0: unknown). Instants of the run's clock.
 	IssuedNS, IntendedNS, PickedUpNS int64
+	// Job is the number of the job of the request, JobRequests how many it has, as record.JobRequests; 0 for no job. After
+	// is 1 more than the number of the request that it waited for, 0 for none, DelayNS the planned delay then. BeginsAgent marks the first request of a session that
+	// grew out of another one.
+	Job, JobRequests, After, DelayNS int64
+	BeginsAgent                      bool
 	// ScheduledNS is the turn's own time in the schedule that is replayed; it counts only if Scheduled.
 	Scheduled   bool
 	ScheduledNS int64

@@ -35,6 +35,19 @@ func (d *Dataset) RootAt(i int) int {
 	return i
 }
 
+// HasJobs reports whether any session has more than one request: several turns, or children.
+func (d *Dataset) HasJobs() bool {
+	if d.Branches() {
+		return true
+	}
+	for i := range d.Len() {
+		if d.TurnsOf(i) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
 // Branching reports whether other conversations grow out of this one, or some of its turns send nothing.
 func (c *Conversation) Branching() bool {
 	if len(c.Before) > 0 {

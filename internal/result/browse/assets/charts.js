@@ -3,9 +3,10 @@
     const most = tag => all.runs.filter(r => known(value(r, tag, "avg"))).length, has = tag => all.metrics.some(m => m.tag === tag);
     const y = ["output_token_throughput_per_gpu", "output_token_throughput", "request_throughput"].find(t => has(t) && 2 * most(t) >= all.runs.length) ?? (has("output_token_throughput") ? "output_token_throughput" : "request_throughput");
     const list = [
+      {type: "pareto", x: "jobs_per_hour_per_user", xs: "avg", y: has("jobs_per_hour_per_gpu") ? "jobs_per_hour_per_gpu" : "jobs_per_hour", ys: "avg"},
       {type: "line", x: "request_throughput", xs: "avg", y: "time_to_first_token", ys: "p99"}, {type: "line", x: "request_throughput", xs: "avg", y: "inter_token_latency", ys: "p99"},
       {type: "line", x: "request_throughput", xs: "avg", y: "request_latency", ys: "p99"}, {type: "pareto", x: "request_latency", xs: "p50", y, ys: "avg"}, {type: "pareto", x: "output_token_throughput_per_user", xs: "p50", y, ys: "avg"},
-    ].filter(c => has(c.x) && has(c.y)).slice(0, 4);
+    ].filter(c => has(c.x) && has(c.y)).slice(0, has("jobs_per_hour") ? 5 : 4);
     const some = all.metrics.filter(m => m.tag !== "request_throughput")[0];
     if (!list.length && some && has("request_throughput")) list.push({type: "line", x: "request_throughput", xs: "avg", y: some.tag, ys: some.stats[0]});
     return list.map((c, i) => ({...c, id: i + 1, zero: true}));

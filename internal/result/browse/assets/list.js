@@ -12,7 +12,7 @@
   const figures = data.columns.map(c => ({key: c.key, title: c.title, hint: c.header, unit: c.unit, number: true, value: i => i.f[c.key] ?? i.range?.[c.key]?.[1] ?? null}));
   const all = [...fixed, ...figures, ...last];
   const usual = ["name", "model", "load", "started", "state", "output_token_throughput_avg", "request_throughput_avg", "time_to_first_token_p50", "time_to_first_token_p99", "inter_token_latency_p50", "request_latency_p50", "error_request_count_avg"];
-  if (data.items.some(i => (i.f["accuracy.overall_avg"] ?? i.range?.["accuracy.overall_avg"]) !== undefined)) usual.push("accuracy.overall_avg");
+  for (const key of ["accuracy.overall_avg", "jobs_per_hour_avg"]) if (data.items.some(i => (i.f[key] ?? i.range?.[key]) !== undefined)) usual.push(key);
   // A model that all have is named once.
   const models = [...new Set(data.items.map(i => i.model).filter(Boolean))];
   if (models.length === 1) usual.splice(usual.indexOf("model"), 1);

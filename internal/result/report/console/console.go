@@ -148,6 +148,7 @@ func render(r *summary.Result, o Options) *page {
 	p.twinTable(r)
 	p.phaseTable(r)
 	p.searches(o.Searches)
+	p.jobTable(r)
 	p.specDecodeTable(r)
 	p.gpuPlatform(o.GPU)
 	p.efficiencyTables(r, o.GPU)

@@ -73,6 +73,7 @@ func RenderShort(w io.Writer, r *summary.Result, o Options) error {
 		p.latencyLines(r, true)
 		p.unstreamed(Whole(asked.EndpointType, asked.Streaming), metrics.Find(r.Metrics, timeToFirst) != nil)
 		p.timeLine(r)
+		p.jobLines(r)
 		p.shareLines(r)
 		p.accuracyLines(r.Accuracy)
 		p.twinLine(&judged)
@@ -366,6 +367,50 @@ func (p *page) latencyLines(r *summary.Result, remarks bool) {
 // fewFor reports that a percentile has too few samples for an upper bound.
 func fewFor(m *metrics.Metric, rank float64) bool {
 	return slices.ContainsFunc(m.Bounds, func(b metrics.Bound) bool { return b.Rank == rank && math.IsNaN(b.High) })
+}
+
+// jobLines appends how long jobs took, what their critical path was made of, and how many are done in an hour.
+func (p *page) jobLines(r *summary.Result) {
+	m := metrics.Find(r.Metrics, "job_latency")
+	if m == nil || !(m.Stats.Avg > 0) {
+		return
+	}
+	divisor, unit := 1.0, m.Unit
+	if unit == "ms" && m.Percentile(50) >= 1000 {
+		divisor, unit = 1000, "s"
+	}
+	line := fmt.Sprintf("p50 %s %s   p95 %s %s", significant(m.Percentile(50)/divisor), unit,
+		significant(m.Percentile(95)/divisor), unit)
+	for i, of := range [...]struct{ tag, name string }{{"job_model_time", "model"}, {"job_tool_time", "tools"},
+		{"job_waiting_time", "waiting"}} {
+		if v, ok := r.Value(of.tag); ok {
+			line += [...]string{": ", " · ", " · "}[i] + artifact.Trimmed(100*v/m.Stats.Avg, 1) + " % " + of.name
+		}
+	}
+	p.row("jobs", only(line))
+	var parts []string
+	for _, of := range [...]struct{ tag, unit string }{{"jobs_per_hour", "jobs/h"},
+		{"jobs_per_hour_per_user", "per user"}, {"jobs_per_hour_per_gpu", "per GPU"}} {
+		if v, ok := r.Value(of.tag); ok {
+			parts = append(parts, significant(v)+" "+of.unit)
+		}
+	}
+	line = strings.Join(parts, "   ")
+	for _, of := range [...]struct{ tag, name string }{
+		{"failed_job_count", "failed"}, {"unfinished_job_count", "cut short"},
+	} {
+		if v, ok := r.Value(of.tag); ok && v > 0 {
+			line += fmt.Sprintf("   %.0f %s", v, of.name)
+		}
+	}
+	p.row("", only(line))
+	if v, ok := r.Value("job_goodput"); ok {
+		line := significant(v) + " jobs/h"
+		if share, ok := r.Value("good_job_fraction"); ok {
+			line += ": " + artifact.Trimmed(100*share, 1) + " % of the jobs met every objective"
+		}
+		p.row("job goodput", only(line))
+	}
 }
 
 // shareLines appends goodput, the share of prompts that a cache answered, and what the output cost.

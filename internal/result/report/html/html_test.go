@@ -417,6 +417,40 @@ func TestEveryGroupOfMetricsHasItsTitle(t *testing.T) {
 	}
 }
 
+func TestJobsHaveTheirPlace(t *testing.T) {
+	r, run := result(t, 20)
+	if page := render(t, r, run); strings.Contains(page, "h-jobs") {
+		t.Error("a run without jobs has a section of them")
+	}
+	for tag, block := range map[string]string{
+		"job_latency":       `{"unit":"ms","avg":1000,"p50":900,"p90":1800,"p99":1900,"min":100,"max":2000,"std":1,"count":7}`,
+		"job_model_time":    `{"unit":"ms","avg":300,"p50":300,"min":1,"max":2,"std":1,"count":7}`,
+		"job_tool_time":     `{"unit":"ms","avg":600,"p50":600,"min":1,"max":2,"std":1,"count":7}`,
+		"job_waiting_time":  `{"unit":"ms","avg":100,"p50":100,"min":1,"max":2,"std":1,"count":7}`,
+		"jobs_per_hour":     `{"unit":"jobs/hour","avg":1234}`,
+		"job_window_steady": `{"unit":"count","avg":0}`,
+		"job_goodput":       `{"unit":"jobs/hour","avg":1000}`,
+		"good_job_fraction": `{"unit":"ratio","avg":0.75}`,
+	} {
+		m, err := metrics.RestoreResult(tag, []byte(block))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Metrics = append(r.Metrics, m)
+	}
+	page := render(t, r, run)
+	section := element(t, page, `<section aria-labelledby="h-jobs">`, "</section>")
+	for _, want := range []string{"Critical path, mean 1,000 ms", "model 30 %", "tools 60 %", `x="90.00%" y="0" width="10.00%"`,
+		`<td class="n">1,900</td>`, ">1234 <", "too short for a steady window"} {
+		if !strings.Contains(section, want) {
+			t.Errorf("the section lacks %s: %s", want, section)
+		}
+	}
+	if !strings.Contains(page, "75 % of the jobs met every objective") {
+		t.Error("the page does not say how many jobs were good")
+	}
+}
+
 func TestSpeculativeDecodingHasItsPlace(t *testing.T) {
 	r, run := result(t, 20)
 	rate, err := metrics.RestoreResult("spec_decode_overall_draft_acceptance_rate", []byte(`{"unit":"%","avg":53.3}`))

@@ -101,13 +101,26 @@ func thresholdStatus(list []compare.Judgement) (status, bool) {
 }
 
 func goodputStatus(r *summary.Result) (status, bool) {
-	goodput, ok := r.Find("goodput")
-	if !ok {
-		return status{}, false
+	s := status{Level: plain}
+	for _, of := range [...]struct{ goodput, fraction, what string }{
+		{"goodput", "good_request_fraction", "requests"}, {"job_goodput", "good_job_fraction", "jobs"},
+	} {
+		goodput, ok := r.Find(of.goodput)
+		if !ok {
+			continue
+		}
+		if s.Title != "" {
+			s.Title, s.Text = s.Title+", ", strings.TrimSuffix(s.Text, ":")+", "
+		} else {
+			s.Title = "Goodput "
+		}
+		s.Title += short(goodput.Stats.Avg) + " " + goodput.Unit
+		if fraction, ok := r.Find(of.fraction); ok {
+			s.Text += short(100*fraction.Stats.Avg) + " % of the " + of.what + " met every objective:"
+		}
 	}
-	s := status{Level: plain, Title: "Goodput " + short(goodput.Stats.Avg) + " " + goodput.Unit}
-	if fraction, ok := r.Find("good_request_fraction"); ok {
-		s.Text = short(100*fraction.Stats.Avg) + " % of the requests met every objective:"
+	if s.Title == "" {
+		return s, false
 	}
 	o, _ := normal(r.InputConfig).(artifact.Object)
 	slos, _ := o.Get("slos")

@@ -56,7 +56,7 @@ var groupTitles = []groupTitle{
 	{metrics.GroupActive, "Active: while requests were in flight"},
 	{metrics.GroupReasoning, "Reasoning"}, {metrics.GroupUsage, "Usage that the server reported"},
 	{metrics.GroupCache, "Prefix cache"},
-	{metrics.GroupPrediction, "Prediction"}, {metrics.GroupSpecDecode, "Speculative decoding"},
+	{metrics.GroupJobs, "Jobs"}, {metrics.GroupPrediction, "Prediction"}, {metrics.GroupSpecDecode, "Speculative decoding"},
 	{metrics.GroupAudio, "Audio"}, {metrics.GroupHTTPTrace, "HTTP exchange"},
 	{metrics.GroupGPU, "GPU power efficiency"}, {metrics.GroupGPUNVIDIA, "GPU power efficiency, NVIDIA"},
 	{metrics.GroupGPUAMD, "GPU power efficiency, AMD"},

@@ -30,13 +30,15 @@ type view struct {
 	// client.
 	Sure, Limits, Status []status
 	// First is the first finding where it is not the first of Limits.
-	First         []status
-	Findings      []string
-	Cards         []card
-	Confidence    string
-	Accuracy      *accuracyView
-	Times         *timesView
-	Twin          *twinView
+	First      []status
+	Findings   []string
+	Cards      []card
+	Confidence string
+	Accuracy   *accuracyView
+	Times      *timesView
+	Twin       *twinView
+	// Jobs is nil where no session has more than one request.
+	Jobs          *jobsView
 	Distributions []figure
 	Constant      []string
 	// Requests, Servers, GPUs and Client are the charts of the sections.
@@ -97,6 +99,7 @@ func newView(r *summary.Result, run *Run, d *data) (*view, error) {
 	v.Cards = cards(r)
 	v.Accuracy, v.Times = newAccuracyView(r.Accuracy, run.Answers), newTimesView(r)
 	v.Twin = newTwinView(r)
+	v.Jobs = newJobsView(r)
 	v.Constant = d.Constant
 	for i := range d.Distributions {
 		of := &d.Distributions[i]
@@ -158,6 +161,7 @@ func (v *view) contents() (list []part) {
 		has       bool
 	}{
 		{"h-accuracy", "Accuracy", v.Accuracy != nil},
+		{"h-jobs", "Jobs", v.Jobs != nil},
 		{"h-split", "Where the time went", v.Times != nil},
 		{"h-twin", "Recorded and replayed", v.Twin != nil},
 		{"h-distributions", "Distributions", len(v.Distributions)+len(v.Constant) > 0},

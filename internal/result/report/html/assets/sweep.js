@@ -157,7 +157,7 @@
     const plot = el("front"), kx = el("frontx").value, ky = el("fronty").value, mx = metric(kx), my = metric(ky), x = figure(kx).mean, y = figure(ky).mean;
     const all = cells.map((c, i) => i).filter(i => known(x[i]) && known(y[i]));
     const judged = data.limits.length ? all.filter(i => !missed(i) && !doubtful(i)) : all;
-    const turned = data.front.x === kx && data.front.maximizeX, under = data.front.y === ky && data.front.minimizeY;
+    const turned = data.front.x === kx && data.front.maximizeX || mx.tag === "jobs_per_hour_per_user", under = data.front.y === ky && data.front.minimizeY;
     const best = new Set(efficient(judged, i => turned ? x[i] : -x[i], i => under ? -y[i] : y[i]));
     plot.querySelector("figcaption b").textContent = my.title + " over " + mx.title;
     const told = i => mx.title + " " + short(x[i]) + " " + mx.unit + ", " + my.title + " " + short(y[i]) + " " + my.unit;
@@ -213,8 +213,8 @@
       select.value = chosen;
       select.onchange = front;
     };
-    const throughput = m => /throughput|goodput|good_request|tokens_per/.test(m.tag);
-    offer("frontx", m => !throughput(m) || m.key === data.front.x, data.front.x);
+    const throughput = m => /throughput|goodput|good_request|good_job|tokens_per|jobs_per_hour/.test(m.tag), users = m => m.tag === "jobs_per_hour_per_user";
+    offer("frontx", m => !throughput(m) || users(m) || m.key === data.front.x, data.front.x);
     offer("fronty", m => throughput(m) || m.key === data.front.y, data.front.y);
     front();
   }

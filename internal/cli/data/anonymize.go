@@ -139,16 +139,13 @@ func (o *anonymizeOptions) say(e *command.Env, r *anonymize.Result) {
 		"(%d sequences of five words were looked for)\n",
 		r.Checked.Texts, r.Checked.Files, r.Sequences)
 	fmt.Fprintf(e.Terminal.Out, "Files:   %s\n", filepath.Join(o.Folder, recording.TrafficName))
-	if r.Keep == recording.KeepLengths {
-		return
+	if r.Keep != recording.KeepLengths {
+		fmt.Fprintf(e.Terminal.Out, "         %s\n         %s\n", filepath.Join(o.Folder, recording.MooncakeName),
+			filepath.Join(o.Folder, recording.WekaName))
 	}
-	trace := filepath.Join(o.Folder, recording.MooncakeName)
-	fmt.Fprintf(e.Terminal.Out, "         %s\n         %s\n", trace, filepath.Join(o.Folder, recording.WekaName))
-	load := []string{"--fixed-schedule", "--fixed-schedule-auto-offset"}
+	var load []string
 	if r.Untimed {
 		load = []string{"--concurrency", "8"}
 	}
-	fmt.Fprintf(e.Terminal.Out, "Replay:  %s\n", strings.Join(command.Quoted(append([]string{"aiperf", "profile", "--model",
-		"MODEL", "--url", "URL", "--streaming", "--input-file", trace, "--custom-dataset-type", "mooncake_trace",
-		"--isl-block-size", fmt.Sprint(r.BlockSize)}, load...)), " "))
+	fmt.Fprintf(e.Terminal.Out, "Replay:  %s\n", replayOf("URL", o.Folder, load...))
 }

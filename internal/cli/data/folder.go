@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"aiperf/internal/base/artifact"
+	"aiperf/internal/cli/command"
 	"aiperf/internal/workload/recording"
 )
 
@@ -51,4 +53,9 @@ func recordedIn(dir string) bool {
 	old, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
 	_, weka := os.Stat(filepath.Join(dir, recording.WekaName))
 	return err != nil || len(old) > 0 || weka == nil || artifact.Writing(dir)
+}
+
+// replayOf is the command that plays the recording in a folder.
+func replayOf(url, folder string, load ...string) string {
+	return strings.Join(command.Quoted(append([]string{"aiperf", "profile", "--url", url, "--input-file", folder}, load...)), " ")
 }

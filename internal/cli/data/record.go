@@ -57,8 +57,7 @@ func (o *recordOptions) table() *flags.Table {
 	return &flags.Table{Command: "record", Page: "record", Examples: []flags.Example{
 		{For: "the server of this machine; clients use port 8100", Command: "aiperf record --upstream http://127.0.0.1:8000"},
 		{For: "for every machine, and lengths alone", Command: "aiperf record --upstream http://gpu1:8000 --listen 0.0.0.0:8100 --keep lengths"},
-		{For: "in the folder of the recording: replay it", Command: "aiperf profile --input-file mooncake_trace.jsonl --custom-dataset-type mooncake_trace " +
-			"--isl-block-size 16 --fixed-schedule --fixed-schedule-auto-offset --streaming"},
+		{For: "replay it", Command: "aiperf profile --url http://127.0.0.1:8000 --input-file recording"},
 	}, About: recordHelp, Flags: []flags.Flag{
 		flags.Value("upstream", "URL", "the server, such as http://127.0.0.1:8000", command.NonEmpty(&o.upstream)),
 		flags.Value("listen", "ADDR", "address for the clients (127.0.0.1:8100); port 0 takes a free one and prints it",
@@ -237,14 +236,14 @@ func counted(s recorder.Snapshot) string {
 func (o *recordOptions) say(e *command.Env, r *recorder.Recorder) {
 	s := r.Snapshot()
 	fmt.Fprintf(e.Terminal.Out, "Recorded: %s\nFiles:    %s\n", counted(s), filepath.Join(o.Folder, recording.TrafficName))
-	if o.Keep == recording.KeepLengths || s.Rows == 0 {
+	if s.Rows == 0 {
 		return
 	}
-	trace := filepath.Join(o.Folder, recording.MooncakeName)
-	fmt.Fprintf(e.Terminal.Out, "          %s\n          %s\nReplay:   %s\n", trace,
-		filepath.Join(o.Folder, recording.WekaName), strings.Join(command.Quoted([]string{"aiperf", "profile",
-			"--model", "MODEL", "--url", o.Upstream.String(), "--streaming", "--input-file", trace, "--custom-dataset-type",
-			"mooncake_trace", "--isl-block-size", fmt.Sprint(o.BlockSize), "--fixed-schedule", "--fixed-schedule-auto-offset"}), " "))
+	if o.Keep != recording.KeepLengths {
+		fmt.Fprintf(e.Terminal.Out, "          %s\n          %s\n", filepath.Join(o.Folder, recording.MooncakeName),
+			filepath.Join(o.Folder, recording.WekaName))
+	}
+	fmt.Fprintf(e.Terminal.Out, "Replay:   %s\n", replayOf(o.Upstream.String(), o.Folder))
 }
 
 // sizeOf reads a number of bytes, such as 256MB.

@@ -230,13 +230,14 @@ func (b *bench) runOne(ctx context.Context, cfg *config.Run, options run.Options
 	}
 	defer waitForUploads(options.Observers, b.interrupts) // the report comes first: it may be all that there is
 	if f.Err != nil {
-		f.Code = b.fail(f.Err)
+		f.Code = b.failRun(f.Err)
 		if path := options.Log.Path(); path != "" {
 			fmt.Fprintln(b.Terminal.Err, "Log File:", path)
 		}
 		f.Code = b.interrupts.exit(f.Code)
 		return f
 	}
+	b.shown = ""
 	f.Code = b.reportRun(f.Outcome, cfg)
 	if list := faults(f.Outcome); len(list) > 0 {
 		f.Err = errors.New(strings.Join(list, "\n"))

@@ -177,7 +177,7 @@ func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, war
 }
 
 // nothingListens returns an error if no run of an experiment can reach a server: each would fail, after its own time. A
-// server that is started or waited for may not listen yet, and that of a fleet may be out of reach from here.
+// server that is started or waited for may not listen yet, and that of agents elsewhere may be out of reach from here.
 func (b *bench) nothingListens(cfg *config.Run, cells []series.Cell) error {
 	all := []*config.Run{cfg}
 	if len(cells) > 0 {
@@ -189,7 +189,7 @@ func (b *bench) nothingListens(cfg *config.Run, cells []series.Cell) error {
 	var first error
 	asked := map[string]bool{}
 	for _, own := range all {
-		if own.Serve != nil || own.Endpoint.Ready != nil || own.Fleet != nil || own.Endpoint.Plugin != "" ||
+		if own.Serve != nil || own.Endpoint.Ready != nil || own.Fleet != nil && !own.Fleet.Local || own.Endpoint.Plugin != "" ||
 			!own.FailFast {
 			return nil
 		}

@@ -34,8 +34,8 @@ func (b *bench) fail(err error) int {
 	return command.ExitFailure
 }
 
-// failRun is fail for a run of an experiment, or for the only one. An error that the run before had, too, is not printed
-// again: the log names the run.
+// failRun is fail for a run of an experiment, or for the only one. An error that the run before had, too, is not
+// printed again: the log names the run.
 func (b *bench) failRun(err error) int {
 	if text := err.Error(); text != b.shown {
 		b.shown = text

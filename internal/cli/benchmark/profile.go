@@ -189,8 +189,8 @@ func (b *bench) nothingListens(cfg *config.Run, cells []series.Cell) error {
 	var first error
 	asked := map[string]bool{}
 	for _, own := range all {
-		if own.Serve != nil || own.Endpoint.Ready != nil || own.Fleet != nil && !own.Fleet.Local || own.Endpoint.Plugin != "" ||
-			!own.FailFast {
+		if own.Serve != nil || own.Endpoint.Ready != nil || own.Endpoint.Plugin != "" || !own.FailFast ||
+			own.Fleet != nil && !own.Fleet.Local {
 			return nil
 		}
 		urls := strings.Join(own.Endpoint.URLs, " ")

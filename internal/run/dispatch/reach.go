@@ -92,8 +92,8 @@ func (r *Reachability) Observe(x *client.Exchange) (pause time.Duration) {
 var unconnected = []string{neterr.Connector, neterr.ConnectTimeout, neterr.TLSTimeout, neterr.DNS, neterr.Certificate,
 	neterr.SSL}
 
-// Take takes the record of a request that was sent elsewhere: its error says whether it got beyond its connection. Where
-// that is not certain, it did.
+// Take takes the record of a request that was sent elsewhere: its error says whether it got beyond its connection.
+// Where that is not certain, it did.
 func (r *Reachability) Take(rec *record.Record) {
 	if r == nil || rec.Raw != nil && rec.Raw.CutOff {
 		return

@@ -37,7 +37,7 @@ func TestServerWithTwoAddressesCountsOnce(t *testing.T) {
 		want float64
 		warn string
 	}{
-		"one process":                  {scrapes{1000.25, 0}, scrapes{1000.25, 0}, 3, "b is the page of a, by its start time"},
+		"one process":                  {scrapes{1000.25, 0}, scrapes{1000.25, 0}, 3, "b is the page of a, by its start"},
 		"scraped a little later":       {scrapes{1000.25, 0}, scrapes{1000.25, 5}, 3, "b is the page of a"},
 		"two processes":                {scrapes{1000.25, 0}, scrapes{1000.5, 0}, 6, ""},
 		"started at once, other work":  {scrapes{1000.25, 0}, scrapes{1000.25, 1e4}, 6, ""},

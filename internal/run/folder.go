@@ -43,6 +43,24 @@ func FreeFolder(dir string) (free string, e Earlier, err error) {
 	return free, e, err
 }
 
+// FolderAgain returns the last of the folders with results that [FreeFolder] would pass by and that holds the same run,
+// as same reports, else the free one.
+func FolderAgain(dir string, same func(dir string) bool) (folder string, e Earlier, err error) {
+	_, _, _ = artifact.Numbered(dir, func(at string) bool {
+		if !Holds(at) {
+			return false
+		}
+		if same(at) {
+			folder = at
+		}
+		return true
+	})
+	if folder != "" {
+		return folder, Earlier{Text: "results of this run in " + folder + " are replaced", Replaced: true}, nil
+	}
+	return FreeFolder(dir)
+}
+
 // ChooseFolder has the results of earlier runs stay where the folder is the default one, by [FreeFolder]. With --resume
 // it is the last of these with results, of the same configuration if there is one. A folder that the user named is used
 // as it is, and what is replaced there is said. several reports that the run is a series.

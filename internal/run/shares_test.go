@@ -611,6 +611,28 @@ func TestShareThatCannotBeginEndsTheRun(t *testing.T) {
 	}
 }
 
+// A server that no share reaches leaves no folder, as where the load is made here.
+func TestServerThatNoShareReaches(t *testing.T) {
+	t.Parallel()
+	h := newSharesHere(t, 2, closedPort, "--random-seed", "7", "--isl", "5", "--request-count", "6", "--concurrency", "2")
+	of, dir := h.cfg, filepath.Join(t.TempDir(), "run")
+	h.cfg = func(share int) *config.Run {
+		cfg := of(share)
+		if share == wholeRun {
+			cfg.Artifacts.Dir, cfg.Artifacts.Derived = dir, true
+		}
+		return cfg
+	}
+	_, _, err := h.run(t, Options{})
+	if err == nil || !strings.Contains(err.Error(), "no request reached a server at "+closedPort) ||
+		!strings.Contains(err.Error(), "Nothing listens") {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder stays: %v", err)
+	}
+}
+
 func TestSharesThatDisagreeAreNoticed(t *testing.T) {
 	t.Parallel()
 	h := newSharesHere(t, 2, slowServer(t, 0), "--random-seed", "7", "--isl", "20", "--osl", "4",

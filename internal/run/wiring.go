@@ -240,12 +240,16 @@ func (e *execution) assembleRemote(phases load.Plan) {
 		},
 	})
 	e.remote, e.pool, e.engine.generator = r, r, r
+	if e.cfg.FailFast && e.target.plugin == nil {
+		e.reach = dispatch.NewReachability(e.ending.abort, e.redactor.Text)
+	}
 	e.ending.remote, e.health.remote = r, r
 }
 
 // takeRecord takes a record that was made elsewhere: what is known of a request here before its record, is learnt from
 // the record.
 func (e *execution) takeRecord(r *record.Record) {
+	e.reach.Take(r)
 	if r.Answer != nil {
 		e.grading.take(r, r.Answer.Content, r.Answer.Thinking)
 	}

@@ -21,6 +21,8 @@ type bench struct {
 	server *server.Supervisor
 	// fleet makes the load of the runs; nil where this process does.
 	fleet *fleet.Fleet
+	// shown is the error that the last run of several ended with, as it was printed; "" where it ended well.
+	shown string
 }
 
 func newBench(e *command.Env) *bench { return &bench{Env: e} }
@@ -29,5 +31,15 @@ func newBench(e *command.Env) *bench { return &bench{Env: e} }
 // further errors may.
 func (b *bench) fail(err error) int {
 	b.Show(err)
+	return command.ExitFailure
+}
+
+// failRun is fail for a run of an experiment, or for the only one. An error that the run before had, too, is not
+// printed again: the log names the run.
+func (b *bench) failRun(err error) int {
+	if text := err.Error(); text != b.shown {
+		b.shown = text
+		return b.fail(err)
+	}
 	return command.ExitFailure
 }

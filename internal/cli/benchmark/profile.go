@@ -192,7 +192,7 @@ func (b *bench) execute(e *experiment, cfg *config.Run, cells []series.Cell, war
 }
 
 // nothingListens returns an error if no run of an experiment can reach a server: each would fail, after its own time. A
-// server that is started or waited for may not listen yet, and that of a fleet may be out of reach from here.
+// server that is started or waited for may not listen yet, and that of agents elsewhere may be out of reach from here.
 func (b *bench) nothingListens(cfg *config.Run, cells []series.Cell) error {
 	all := []*config.Run{cfg}
 	if len(cells) > 0 {
@@ -204,8 +204,8 @@ func (b *bench) nothingListens(cfg *config.Run, cells []series.Cell) error {
 	var first error
 	asked := map[string]bool{}
 	for _, own := range all {
-		if own.Serve != nil || own.Endpoint.Ready != nil || own.Fleet != nil || own.Endpoint.Plugin != "" ||
-			!own.FailFast {
+		if own.Serve != nil || own.Endpoint.Ready != nil || own.Endpoint.Plugin != "" || !own.FailFast ||
+			own.Fleet != nil && !own.Fleet.Local {
 			return nil
 		}
 		urls := strings.Join(own.Endpoint.URLs, " ")
@@ -245,13 +245,14 @@ func (b *bench) runOne(ctx context.Context, cfg *config.Run, options run.Options
 	}
 	defer waitForUploads(options.Observers, b.interrupts) // the report comes first: it may be all that there is
 	if f.Err != nil {
-		f.Code = b.fail(f.Err)
+		f.Code = b.failRun(f.Err)
 		if path := options.Log.Path(); path != "" {
 			fmt.Fprintln(b.Terminal.Err, "Log File:", path)
 		}
 		f.Code = b.interrupts.exit(f.Code)
 		return f
 	}
+	b.shown = ""
 	f.Code = b.reportRun(f.Outcome, cfg)
 	if list := faults(f.Outcome); len(list) > 0 {
 		f.Err = errors.New(strings.Join(list, "\n"))

@@ -67,7 +67,7 @@ func (b *bench) runAll(plan series.Plan, r runAll, options run.Options, log *slo
 		},
 		Failed: func(r *series.Run) {
 			if !judges.Decided(r) {
-				log.Error("The run does not count", "label", r.Info.RunLabel, "error", r.Err)
+				log.Error("The run does not count", "label", r.Info.RunLabel, "error", command.FirstLine(r.Err))
 			}
 		},
 	}

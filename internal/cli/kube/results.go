@@ -70,14 +70,16 @@ func kubeResults(e *command.Env, args []string) error {
 			return kubeError(err)
 		}
 	}
-	if o.Dir == "" {
-		var earlier run.Earlier
-		if o.Dir, earlier, err = run.FreeFolder("artifacts/" + b.Name); err != nil {
-			return fmt.Errorf("%w, or choose a folder with --output", err)
+	o.Folder = func(same func(dir string) bool) (dir string, err error) {
+		dir, earlier, err := run.FolderAgain("artifacts/"+b.Name, same)
+		if err != nil {
+			return "", fmt.Errorf("%w, or choose a folder with --output", err)
 		}
 		if earlier.Text != "" {
 			fmt.Fprintln(e.Terminal.Out, "Earlier "+earlier.Text)
 		}
+		o.Dir = dir
+		return dir, nil
 	}
 	o.Progress = func(f deployed.File, err error) {
 		if err == nil {

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -85,6 +86,26 @@ func (r *Reachability) Observe(x *client.Exchange) (pause time.Duration) {
 		r.end(reason)
 	}
 	return pause
+}
+
+// unconnected are the errors of requests that got no connection.
+var unconnected = []string{neterr.Connector, neterr.ConnectTimeout, neterr.TLSTimeout, neterr.DNS, neterr.Certificate,
+	neterr.SSL}
+
+// Take takes the record of a request that was sent elsewhere: its error says whether it got beyond its connection.
+// Where that is not certain, it did.
+func (r *Reachability) Take(rec *record.Record) {
+	if r == nil || rec.Raw != nil && rec.Raw.CutOff {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch err := rec.Err; {
+	case err == nil || err.HasCode || !slices.Contains(unconnected, err.Type):
+		r.reached = true
+	case r.first == nil:
+		r.first = err
+	}
 }
 
 // Pause waits until the pause of a credit or ctx is over.

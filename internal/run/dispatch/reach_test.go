@@ -190,3 +190,31 @@ func TestNeverReached(t *testing.T) {
 		t.Errorf("it was reached, and has %v", first)
 	}
 }
+
+// Of requests that were sent elsewhere there are only the records; a doubt is for the server.
+func TestRecordsSayWhetherAServerWasReached(t *testing.T) {
+	t.Parallel()
+	failed := func(typ string) *record.Record { return &record.Record{Err: &record.Error{Type: typ}} }
+	cut := failed(neterr.Connector)
+	cut.Raw = &record.Raw{CutOff: true}
+	for name, c := range map[string]struct {
+		records []*record.Record
+		never   bool
+	}{
+		"refused":             {[]*record.Record{failed(neterr.Connector), failed(neterr.DNS)}, true},
+		"one succeeded":       {[]*record.Record{failed(neterr.Connector), {}}, false},
+		"broken connections":  {[]*record.Record{failed(neterr.OS), failed(neterr.Connector)}, false},
+		"an HTTP error":       {[]*record.Record{{Err: &record.Error{HasCode: true, Code: 503}}}, false},
+		"cut off at the end":  {[]*record.Record{cut}, false},
+		"none came":           {nil, false},
+		"certificate refused": {[]*record.Record{failed(neterr.Certificate)}, true},
+	} {
+		r := newReachability(new([]error))
+		for _, rec := range c.records {
+			r.Take(rec)
+		}
+		if got := r.Never() != nil; got != c.never {
+			t.Errorf("%s: never reached is %t", name, got)
+		}
+	}
+}

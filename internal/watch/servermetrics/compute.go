@@ -28,6 +28,7 @@ func Compute(store *Store, o Settings) *Results {
 			warnings = append(warnings, "Server metrics: "+why+"; there are no figures of its counters and histograms")
 		}
 	}
+	warnings = append(warnings, store.samePages()...)
 	jobs := plan(store, families, o)
 	var next atomic.Int64
 	var workers sync.WaitGroup
@@ -69,7 +70,7 @@ type job struct {
 // plan lists what is to be computed, a job for each series, in the order of the output. The window of an open phase
 // ends with the last scrape of each endpoint.
 func plan(store *Store, families []Family, o Settings) []job {
-	windows, mixed := map[*EndpointStore]Window{}, store.mixed()
+	windows, mixed, again := map[*EndpointStore]Window{}, store.mixed(), store.again()
 	for _, e := range store.Endpoints() {
 		windows[e] = o.Phase
 		if !o.Closed {
@@ -86,6 +87,7 @@ func plan(store *Store, families []Family, o Settings) []job {
 			jobs = append(jobs, job{bounds: o.Bounds, stats: SeriesStats{
 				Series: s, EndpointURL: s.endpoint.url, Labels: s.Labels,
 				window: windows[s.endpoint], sliceNS: o.SliceNS, mixed: mixed[s.endpoint],
+				again: again[s.endpoint] != nil,
 			}})
 		}
 	}

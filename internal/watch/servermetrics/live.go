@@ -117,9 +117,13 @@ func (s *Store) Live(since *Mark) Live {
 
 // newest visits the series of scalars with one of the names that are in the newest scrape of their endpoint. The
 // series for the total of others of its name is left out: they are summed. Endpoints at which several servers answer in
-// turn, each for itself, are visited only if mixed.
+// turn, each for itself, are visited only if mixed, and so is the page of an earlier endpoint.
 func (s *Store) newest(names []string, mixed bool, visit func(series *Series, timestampNS int64, v float64)) {
+	again := s.again()
 	for _, e := range s.ByFirstScrape() {
+		if !mixed && again[e] != nil {
+			continue
+		}
 		e.mu.Lock()
 		if _, answered := e.inTurnSoFar(); answered && !mixed {
 			e.mu.Unlock()

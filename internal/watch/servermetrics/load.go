@@ -119,11 +119,12 @@ func (r *Results) each(names []string, stat string, visit func(s *SeriesStats, n
 	}
 }
 
-// total adds up a statistic over all servers; nil without any. What one of several at an address says is no part of it.
+// total adds up a statistic over all servers; nil without any. What one of several at an address says is no part of it,
+// and a server with two addresses counts once.
 func (r *Results) total(of names, stat string) *float64 {
 	var list sums
 	r.each(of.all(), stat, func(s *SeriesStats, name string, v float64) {
-		if !s.mixed {
+		if s.adds() {
 			list.add(s.Series.endpoint, name, v)
 		}
 	})

@@ -40,7 +40,11 @@ type SeriesStats struct {
 	window  Window
 	sliceNS int64
 	mixed   bool // several servers answered at the endpoint in turn
+	again   bool // the endpoint's page is that of an earlier one
 }
+
+// adds reports whether the series is part of sums over servers.
+func (s *SeriesStats) adds() bool { return !s.mixed && !s.again }
 
 // CounterStats describe the growth since the reference.
 type CounterStats struct {

@@ -90,7 +90,7 @@ func (s *Signs) acceptance(r *Results) {
 func replicasOf(r *Results) []Replica {
 	var out []Replica
 	add := func(s *SeriesStats, scale float64, to func(p *Replica, mean, count float64)) {
-		if s.mixed || s.Histogram == nil || s.Histogram.Count == 0 {
+		if !s.adds() || s.Histogram == nil || s.Histogram.Count == 0 {
 			return
 		}
 		name, model := replicaName(s), labelOf(s.Labels, modelLabel)

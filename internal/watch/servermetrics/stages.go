@@ -266,7 +266,7 @@ func (r stageReader) series(name string) func(func(*SeriesStats) bool) {
 				some = some || ours(&f.Series[k])
 			}
 			for k := range f.Series {
-				if s := &f.Series[k]; !s.mixed && (!some || ours(s)) && !yield(s) {
+				if s := &f.Series[k]; s.adds() && (!some || ours(s)) && !yield(s) {
 					return
 				}
 			}

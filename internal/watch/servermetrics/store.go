@@ -184,6 +184,7 @@ func (e *EndpointStore) Add(sc Scrape) {
 	if repeat {
 		for _, s := range slices.Concat(e.series, e.summaries) {
 			if s.values.lastSlot == slot-1 {
+				s.course.before = s.values.last[len(s.values.last)-1]
 				s.values.repeat(slot)
 			}
 		}

@@ -101,7 +101,8 @@ const (
 // Totals returns what the server counted from the last scrape before the phase to the last one after it; nil where no
 // page is of a known kind. Of pages about several models the benchmarked ones count. The collection must be over.
 func Totals(store *Store, phase Window, models []string) *ServerTotals {
-	endpoints := store.Endpoints()
+	again := store.again()
+	endpoints := slices.DeleteFunc(store.Endpoints(), func(e *EndpointStore) bool { return again[e] != nil })
 	for i := range ledgers {
 		ledger := &ledgers[i]
 		var pages []ledgerPage

@@ -39,6 +39,7 @@ type course struct {
 	falls   int32   // that it came back from
 	changes int32
 	grew    bool
+	before  float64 // on the page before the last one
 }
 
 // step takes the next value of a series that only grows while its server runs.
@@ -84,9 +85,12 @@ func (s *starts) step(v float64) {
 func (s *Series) follow(page int32, row []float64) {
 	switch {
 	case s.Grows():
+		last := len(row) - 1 // of a histogram the count
 		if s.values.lastSlot >= 0 {
-			last := len(row) - 1 // of a histogram the count
+			s.course.before = s.values.last[last]
 			s.course.step(s.values.last[last], row[last], page)
+		} else if page == 0 {
+			s.course.before = row[last]
 		}
 	case s.starts != nil:
 		s.starts.step(row[0])

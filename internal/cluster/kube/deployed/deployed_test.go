@@ -224,6 +224,47 @@ func TestResultsComeFromTheOperatorOrFromThePod(t *testing.T) {
 	}
 }
 
+// Where no folder is named, the one that holds the same run is found by its summary.
+func TestTheFolderOfTheSameRunIsFound(t *testing.T) {
+	const summary, first = "profile_export_aiperf.json", `{"benchmark_id": "one", "start_time": "2026-11-30T10:00:00"}`
+	for name, c := range map[string]struct {
+		here, stored string
+		want         bool
+	}{
+		"the same run":         {first, first, true},
+		"repeated by its name": {first, `{"benchmark_id": "one", "start_time": "2026-11-30T11:00:00"}`, false},
+		"another run":          {`{"benchmark_id": "two", "start_time": "2026-11-30T10:00:00"}`, first, false},
+		"no results here":      {"", first, false},
+		"nothing to go by":     {"{}", "{}", false},
+	} {
+		s, cl := cluster(t)
+		s.Put(jobs+"one", resource(crd.JobKind, crd.Completed))
+		s.Put("/api/v1/namespaces/aiperf-system/pods/op", object{"metadata": object{
+			"labels": object{crd.LabelApp: crd.OperatorName}}, "status": object{"phase": "Running"}})
+		s.Ports["op:8081"] = files(`{"files": ["logs/aiperf.log", "profile_export_aiperf.json.zst"]}`,
+			map[string]string{summary: c.stored, "logs/aiperf.log": "lines"})
+		dir := t.TempDir()
+		if c.here != "" {
+			if err := os.WriteFile(filepath.Join(dir, summary), []byte(c.here), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		asked := 0
+		o := deployed.FetchOptions{Folder: func(same func(string) bool) (string, error) {
+			if asked++; same(dir) != c.want {
+				t.Errorf("%s: it is the same run: %t", name, !c.want)
+			}
+			return dir, nil
+		}}
+		if got, err := find(t, cl, "one").Fetch(t.Context(), cl, o); err != nil || len(got) != 2 || asked != 1 {
+			t.Errorf("%s: %v, %v, asked %d times", name, got, err, asked)
+		}
+		if text, err := os.ReadFile(filepath.Join(dir, summary)); err != nil || string(text) != c.stored {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+}
+
 func TestTheTokenOfTheOperatorIsSent(t *testing.T) {
 	s, c := cluster(t)
 	s.Put(jobs+"one", resource(crd.JobKind, crd.Completed))

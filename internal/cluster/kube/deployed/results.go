@@ -53,7 +53,10 @@ func summaryFile(name string) bool {
 
 // FetchOptions says which results are fetched, and where to.
 type FetchOptions struct {
-	Dir         string
+	// Dir is the folder; "" leaves it to Folder.
+	Dir string
+	// Folder chooses the folder; same reports whether one holds the results of the same run.
+	Folder      func(same func(dir string) bool) (string, error)
 	SummaryOnly bool
 	// FromPods asks the controller pod instead of the operator's results server.
 	FromPods bool
@@ -121,6 +124,11 @@ func (b *Benchmark) Fetch(ctx context.Context, c *client.Client, o FetchOptions)
 	if len(all) == 0 {
 		return nil, fmt.Errorf("there are no results of %s yet", b.Name)
 	}
+	if o.Dir == "" {
+		if o.Dir, err = o.Folder(sameRun(ctx, f, one, all)); err != nil {
+			return nil, err
+		}
+	}
 	var failed []error
 	for _, file := range all {
 		name := strings.TrimSuffix(file.Name, ".zst")
@@ -142,6 +150,45 @@ func (b *Benchmark) Fetch(ctx context.Context, c *client.Client, o FetchOptions)
 		return files, err
 	}
 	return files, nil
+}
+
+// sameRun returns whether a folder holds the run of some files, by the first summary among them. Without a summary none
+// does.
+func sameRun(ctx context.Context, f *client.Forward, base string, all []File) func(dir string) bool {
+	var summary string
+	for _, file := range all {
+		name := strings.TrimSuffix(file.Name, ".zst")
+		if filepath.IsLocal(filepath.FromSlash(name)) && strings.HasSuffix("/"+name, "/profile_export_aiperf.json") &&
+			(summary == "" || name < summary) {
+			summary = name
+		}
+	}
+	var fetched runIdentity
+	if summary != "" {
+		data, err := get(ctx, f, base+escaped(summary))
+		if err == nil {
+			fetched = identityOf(data)
+		}
+	}
+	return func(dir string) bool {
+		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(summary)))
+		return err == nil && fetched != runIdentity{} && identityOf(data) == fetched
+	}
+}
+
+// runIdentity tells runs apart: one that a controller repeats has the identifier of the first.
+type runIdentity struct {
+	ID    string `json:"benchmark_id"`
+	Start string `json:"start_time"`
+}
+
+// identityOf reads it from a summary; the zero value where that lacks a part.
+func identityOf(summary []byte) runIdentity {
+	var id runIdentity
+	if json.Unmarshal(summary, &id) != nil || id.ID == "" || id.Start == "" {
+		return runIdentity{}
+	}
+	return id
 }
 
 // openResults connects with the server that has the results; base is the path of their list.

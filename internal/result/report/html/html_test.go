@@ -306,6 +306,27 @@ func TestPageSaysWhatIsToBeThoughtOfTheRun(t *testing.T) {
 	}
 }
 
+// What stands at the top is not said again further down.
+func TestFindingsAreSaidOnce(t *testing.T) {
+	r, run := result(t, 300)
+	whole := render(t, r, run)
+	r.Incomplete, r.WasCancelled = "the run was killed", true
+	stopped := render(t, r, run)
+	title := regexp.MustCompile(`<h3><span class="icon" aria-hidden="true"></span>([^<]*)</h3><p>([^<]*)`)
+	for name, page := range map[string]string{"whole": whole, "stopped": stopped} {
+		seen := map[string]bool{}
+		for _, found := range title.FindAllStringSubmatch(page, -1) {
+			if seen[found[0]] {
+				t.Errorf("%s: %q is said twice", name, found[1]+": "+found[2])
+			}
+			seen[found[0]] = true
+		}
+		if len(seen) < 3 {
+			t.Errorf("%s: only %d findings", name, len(seen))
+		}
+	}
+}
+
 func TestPageSaysWhatToTryAgainstErrors(t *testing.T) {
 	r, run := result(t, 300)
 	r.Errors = []summary.ErrorCount{

@@ -29,10 +29,14 @@ func (v *view) status(r *summary.Result, run *Run) {
 	for _, line := range limits {
 		v.Limits = append(v.Limits, statusOf(line))
 	}
-	if first := judged.First(); len(limits) == 0 || first.Code != limits[0].Code {
+	first := judged.First()
+	if len(limits) == 0 || first.Code != limits[0].Code {
 		v.First = append(v.First, statusOf(first))
 	}
 	for _, line := range judged.Reliance() {
+		if len(v.First) > 0 && line.Code == first.Code && line.Text == first.Text { // it stands at the top
+			continue
+		}
 		v.Sure = append(v.Sure, statusOf(line))
 	}
 	v.Findings = clientFindings(r.ClientHealth)

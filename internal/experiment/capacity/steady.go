@@ -70,7 +70,11 @@ func (j *Judge) endSteady(p *progress.Phase, client *progress.Client) {
 	if !(half <= steadyHalfWidth) {
 		return
 	}
-	if !j.limited(client) {
+	if j.limited(client) {
+		if j.wave <= 1 { // a client that is not fast enough for one request at a time was disturbed: that may pass
+			return
+		}
+	} else {
 		for _, c := range j.conditions {
 			if !c.clear() {
 				return

@@ -32,6 +32,7 @@ func TestASteadyRunEnds(t *testing.T) {
 		{name: "not asked for", users: 4, limit: 500, requests: 24, elapsed: 3, unasked: true},
 		{name: "the client was the bottleneck", users: 4, limit: 52, requests: 24, elapsed: 3, limited: true,
 			wantEnded: true},
+		{name: "the client was the bottleneck of one user", users: 1, limit: 52, requests: 24, elapsed: 3, limited: true},
 		{name: "scattered", users: 4, limit: 5000, requests: 24, elapsed: 3, latency: func(number int) float64 {
 			return []float64{0.02, 0.9, 0.1, 2, 0.3}[number%5]
 		}},

@@ -90,7 +90,6 @@ var absent = map[string]string{
 	"aiperf agent":               "an agent that waits for a coordinator on another machine",
 	"--wait-for-agents":          "a coordinator that waits for other machines",
 	"8000 --out recording":       "a recorder that runs until it is interrupted",
-	"recording/mooncake":         "a recording",
 	"--input-file recording":     "a recording",
 	"aiperf serve":               "a server that answers until it is interrupted",
 	"aiperf speed-bench-report":  "runs of a data set from a network",

@@ -32,7 +32,6 @@ type path struct {
 	name    string
 	host    string
 	process *process
-	mu      sync.Mutex
 	first   []time.Duration // to the first event of streams
 	whole   []time.Duration
 	// p50s and p99s are those of each round.

@@ -68,7 +68,7 @@ func (w *twinWatch) recorded() (list []twin.Request, turns []*dataset.Turn) {
 	for i := range data.Len() {
 		c := data.At(i)
 		whole := len(c.Turns) == 1 || data.Mode(c) == dataset.MessageArrayWithResponses
-		at, ended := math.NaN(), math.NaN()
+		ended := math.NaN()
 		for k := range c.Turns {
 			t := &c.Turns[k]
 			q := twin.Request{Session: uint64(i), Turn: k, TookMS: math.NaN(), ThinkMS: math.NaN(), Input: -1, Output: -1}
@@ -77,13 +77,12 @@ func (w *twinWatch) recorded() (list []twin.Request, turns []*dataset.Turn) {
 			}
 			switch {
 			case t.TimestampMS != nil:
-				at = *t.TimestampMS
+				q.AtMS = *t.TimestampMS
 			case k == 0 && t.Recorded != nil:
-				at = t.Recorded.AtMS
+				q.AtMS = t.Recorded.AtMS
 			default:
-				at = ended + q.ThinkMS
+				q.AtMS = ended + q.ThinkMS
 			}
-			q.AtMS = at
 			if t.MaxTokens != nil {
 				q.Output = int64(*t.MaxTokens)
 			}
@@ -96,7 +95,7 @@ func (w *twinWatch) recorded() (list []twin.Request, turns []*dataset.Turn) {
 			if t.Prompt != nil && whole {
 				q.Input = int64(t.Prompt.Tokens)
 			}
-			ended = at + q.TookMS
+			ended = q.AtMS + q.TookMS
 			list, turns = append(list, q), append(turns, t)
 		}
 	}

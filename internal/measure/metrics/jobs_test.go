@@ -37,17 +37,6 @@ func failed(r *record.Record) *record.Record {
 	return r
 }
 
-// values returns the averages of the metrics asked for; absent ones are left out.
-func values(results []Metric, tags ...string) map[string]float64 {
-	out := map[string]float64{}
-	for _, tag := range tags {
-		if v, ok := Average(results, tag); ok {
-			out[tag] = v
-		}
-	}
-	return out
-}
-
 func wantValues(t *testing.T, results []Metric, want map[string]float64) {
 	t.Helper()
 	for tag, v := range want {

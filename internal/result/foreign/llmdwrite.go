@@ -224,16 +224,17 @@ func llmdScenario(d node) artifact.Object {
 
 // llmdSource says where prompts come from.
 func llmdSource(config node) string {
-	for _, of := range config.at("datasets").items() {
-		switch of.at("type").text() {
-		case "synthetic":
-			return "random"
-		case "":
-			return "unknown"
-		}
-		return "sampled"
+	sets := config.at("datasets").items()
+	if len(sets) == 0 {
+		return "unknown"
 	}
-	return "unknown"
+	switch sets[0].at("type").text() {
+	case "synthetic":
+		return "random"
+	case "":
+		return "unknown"
+	}
+	return "sampled"
 }
 
 // llmdLength describes a length: as it was asked for, else as it was measured; nil where neither is known.

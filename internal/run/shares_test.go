@@ -394,7 +394,7 @@ func TestSharesMergedGiveTheSameFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	args := []string{"--random-seed", "7", "--isl", "20", "--osl", "8", "--streaming", "--request-rate", "300",
 		"--request-count", "120", "--warmup-request-count", "9", "--num-dataset-entries", "30",
-		"--slice-duration", "0.1", "--goodput", "request_latency:20 job_latency:60",
+		"--slice-duration", "0.1", "--goodput", "request_latency:20 job_latency:60s",
 		"--session-turns-mean", "2", "--session-turns-stddev", "0", "--session-turn-delay-mean", "5", "--num-gpus", "2",
 		"--export-level", "records", "--html-report"}
 	c := clock.New()

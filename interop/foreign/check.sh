@@ -74,6 +74,9 @@ run_inference_perf() {
 vllm_bench() {
     vllm=$caches/servers/vllm/venv/bin
     [ -x "$vllm/vllm" ] || INTEROP_CACHE=$caches bash ../servers/check.sh quick vllm
+    # What its sweeps summarize with is no dependency of it.
+    "$vllm/python" -c 'import pandas' 2>/dev/null ||
+        logged "$cache/uv.log" "$caches/uv/bin/uv" pip install -q --native-tls --python "$vllm/python" pandas
 }
 
 run_vllm() {

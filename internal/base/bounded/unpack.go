@@ -38,8 +38,9 @@ type packing struct {
 }
 
 // Unpack returns the text of in, whose name is that of a file for errors: what it unpacks to if it begins like gzip,
-// bzip2, xz or Zstandard data, else what it is. A reader that is an io.Closer holds memory until it is closed.
-func Unpack(in io.Reader, name string) (io.Reader, error) {
+// bzip2, xz or Zstandard data, else what it is. It holds memory until it is
+// closed; in stays open.
+func Unpack(in io.Reader, name string) (io.ReadCloser, error) {
 	buffered := bufio.NewReaderSize(in, 1<<16)
 	for _, p := range packings() {
 		if begin, _ := buffered.Peek(len(p.begin)); bytes.Equal(begin, p.begin) {
@@ -47,10 +48,13 @@ func Unpack(in io.Reader, name string) (io.Reader, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s begins like %s data and cannot be unpacked: %w", name, p.name, err)
 			}
-			return text, nil
+			if packed, ok := text.(io.ReadCloser); ok {
+				return packed, nil
+			}
+			return io.NopCloser(text), nil
 		}
 	}
-	return buffered, nil
+	return io.NopCloser(buffered), nil
 }
 
 // IsPacked reports whether a file is compressed.

@@ -27,7 +27,8 @@ Formats are detected: recordings with --keep text, profile_export_raw.jsonl, inp
 // anonymizeOptions are the flags of aiperf anonymize.
 type anonymizeOptions struct {
 	anonymize.Options
-	saltFile, tokenizer, revision, keep string
+	rowOptions
+	keep string
 }
 
 func (o *anonymizeOptions) table() *flags.Table {
@@ -45,19 +46,13 @@ func (o *anonymizeOptions) table() *flags.Table {
 		{For: "a recording with texts", Command: "aiperf anonymize recording --out shared"},
 		{For: "an export of LangSmith; nobody learns which models",
 			Command: "aiperf anonymize runs.json --format langsmith --rename-models"},
-	}, About: anonymizeHelp, Flags: []flags.Flag{
+	}, About: anonymizeHelp, Flags: slices.Concat([]flags.Flag{
 		flags.Value("out -o", "DIR", "folder for the recording, in which there is none yet (anonymized; with a number behind "+
 			"it while there is one)", command.NonEmpty(&o.Folder)),
 		format, keep,
-		flags.Value("tokenizer", "NAME", "counts tokens: hub id, folder, file, or the built-in one, an estimate (builtin)",
-			command.NonEmpty(&o.tokenizer)),
-		flags.Value("tokenizer-revision", "NAME", "branch, tag or commit on the hub (main)", command.NonEmpty(&o.revision)),
-		flags.Value("block-size", "N", "tokens of a block (16)", command.Integer(&o.BlockSize, 1, 1<<16)),
-		flags.Value("salt-file", "FILE", "key of the hashes, so that recordings can be compared; without it one is drawn "+
-			"and forgotten", command.NonEmpty(&o.saltFile)),
-		flags.Switch("rename-models", "write model-1, model-2 and so on for the names of models", &o.RenameModels),
+	}, o.rowFlags(&o.BlockSize, &o.RenameModels), []flags.Flag{
 		flags.Value("max-file-size", "BYTES", "size of a file after which the next one begins (256MB)", sizeOf(&o.MaxBytes)),
-	}}
+	})}
 }
 
 // runAnonymize makes a recording of files.
@@ -82,15 +77,12 @@ func runAnonymize(e *command.Env, args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if o.Tokenizer, err = e.FindTokenizer(ctx, o.tokenizer, o.revision); err != nil {
-		return fmt.Errorf("--tokenizer %s: %w", o.tokenizer, err)
-	}
-	lock, earlier, err := recordingFolder(&o.Folder, "anonymized")
-	if err != nil {
+	if o.Tokenizer, err = o.findTokenizer(ctx, e); err != nil {
 		return err
 	}
-	if earlier != "" {
-		e.Terminal.Say(fmt.Sprintf("The recording goes to %s; the earlier one stays in %s", o.Folder, earlier))
+	lock, err := recordingFolder(e, &o.Folder, "anonymized")
+	if err != nil {
+		return err
 	}
 	result, err := anonymize.Run(ctx, o.Options)
 	lock.Release()

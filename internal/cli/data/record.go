@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -38,8 +39,8 @@ Ctrl-C ends the recording when the requests under way have been answered; a seco
 // recordOptions are the flags of aiperf record.
 type recordOptions struct {
 	recorder.Options
-	upstream, listen, saltFile  string
-	tokenizer, revision         string
+	rowOptions
+	upstream, listen            string
 	cert, key, upstreamCA, keep string
 	ui                          string
 	insecure                    bool
@@ -58,20 +59,14 @@ func (o *recordOptions) table() *flags.Table {
 		{For: "the server of this machine; clients use port 8100", Command: "aiperf record --upstream http://127.0.0.1:8000"},
 		{For: "for every machine, and lengths alone", Command: "aiperf record --upstream http://gpu1:8000 --listen 0.0.0.0:8100 --keep lengths"},
 		{For: "replay it", Command: "aiperf profile --url http://127.0.0.1:8000 --input-file recording"},
-	}, About: recordHelp, Flags: []flags.Flag{
+	}, About: recordHelp, Flags: slices.Concat([]flags.Flag{
 		flags.Value("upstream", "URL", "the server, such as http://127.0.0.1:8000", command.NonEmpty(&o.upstream)),
 		flags.Value("listen", "ADDR", "address for the clients (127.0.0.1:8100); port 0 takes a free one and prints it",
 			command.NonEmpty(&o.listen)),
 		flags.Value("out -o", "DIR", "folder for the recording, in which there is none yet (recording; with a number behind "+
 			"it while there is one)", command.NonEmpty(&o.Folder)),
 		keep,
-		flags.Value("tokenizer", "NAME", "counts tokens: hub id, folder, file, or the built-in one, an estimate (builtin)",
-			command.NonEmpty(&o.tokenizer)),
-		flags.Value("tokenizer-revision", "NAME", "branch, tag or commit on the hub (main)", command.NonEmpty(&o.revision)),
-		flags.Value("block-size", "N", "tokens of a block (16)", command.Integer(&o.BlockSize, 1, 1<<16)),
-		flags.Value("salt-file", "FILE", "key of the hashes, so that recordings can be compared; without it one is drawn "+
-			"and forgotten", command.NonEmpty(&o.saltFile)),
-		flags.Switch("rename-models", "write model-1, model-2 and so on for the names of models", &o.RenameModels),
+	}, o.rowFlags(&o.BlockSize, &o.RenameModels), []flags.Flag{
 		flags.Value("session-header", "NAME", "header whose value tells sessions apart; else requests that repeat the "+
 			"messages of one before go on with its session", command.NonEmpty(&o.SessionHeader)),
 		flags.Value("session-cookie", "NAME", "the same with a cookie", command.NonEmpty(&o.SessionCookie)),
@@ -85,7 +80,7 @@ func (o *recordOptions) table() *flags.Table {
 		flags.Value("max-file-size", "BYTES", "size of a file after which the next one begins (256MB)", sizeOf(&o.MaxBytes)),
 		flags.Value("max-size", "BYTES", "size of the recording, after which requests are only passed on (16GB); 0 = none",
 			sizeOf(&o.TotalBytes)),
-	}}
+	})}
 }
 
 // runRecord records until it is interrupted.
@@ -99,9 +94,9 @@ func runRecord(e *command.Env, args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	tok, err := e.FindTokenizer(ctx, o.tokenizer, o.revision)
+	tok, err := o.findTokenizer(ctx, e)
 	if err != nil {
-		return fmt.Errorf("--tokenizer %s: %w", o.tokenizer, err)
+		return err
 	}
 	o.Tokenizer, o.Workers = tok, max(1, runtime.GOMAXPROCS(0)/4)
 	view := o.view(e)
@@ -111,14 +106,11 @@ func runRecord(e *command.Env, args []string) error {
 		return fmt.Errorf("--listen: %w", err)
 	}
 	defer listener.Close()
-	lock, earlier, err := recordingFolder(&o.Folder, "recording")
+	lock, err := recordingFolder(e, &o.Folder, "recording")
 	if err != nil {
 		return err
 	}
 	defer lock.Release()
-	if earlier != "" {
-		e.Terminal.Say(fmt.Sprintf("The recording goes to %s; the earlier one stays in %s", o.Folder, earlier))
-	}
 	r, err := recorder.New(o.Options)
 	if err != nil {
 		return err

@@ -209,9 +209,7 @@ func (t *traceFacts) read(path string) {
 	if err != nil {
 		return
 	}
-	if packed, ok := in.(io.Closer); ok {
-		defer packed.Close()
-	}
+	defer in.Close()
 	reader := bufio.NewReader(in)
 	probed := t.rows > 0
 	for {

@@ -307,9 +307,11 @@ func TestTextsGiveWhatTheRecorderHashes(t *testing.T) {
 		messages := ""
 		for i := range 12 {
 			messages += fmt.Sprintf(`{"role":"user","content":"This is turn %d of a conversation on rivers and mountains"}`, i)
-			one, _ := maker.Make(&row.Exchange{At: start.Add(time.Duration(i) * time.Second), Took: 300 * time.Millisecond, Path: "/v1/chat/completions",
+			at, took := start.Add(time.Duration(i)*time.Second), 300*time.Millisecond
+			one, thread := maker.Describe(&row.Exchange{At: at, Took: took, Path: "/v1/chat/completions",
 				Request: []byte(`{"model":"m","stream":true,"temperature":0.1,"messages":[` + messages + `]}`), Status: 200, Outcome: "ok",
 				ContentType: "application/json", Reply: []byte(`{"choices":[{"message":{"content":"It is so."},"finish_reason":"stop"}]}`)})
+			m.Place(one, thread, at, at.Add(took))
 			messages += `,{"role":"assistant","content":"It is so."},`
 			w.Add(one)
 		}

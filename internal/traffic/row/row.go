@@ -83,13 +83,6 @@ type Maker struct {
 // Maker returns a new maker.
 func (m *Memory) Maker() *Maker { return &Maker{Memory: m, endpoints: map[string]endpoint.Endpoint{}} }
 
-// Make describes an exchange and finds its session. shared is the number of tokens of the prompt that stand in blocks
-// which had been seen, with all before them.
-func (m *Maker) Make(x *Exchange) (row *recording.Row, shared int) {
-	row, thread := m.Describe(x)
-	return row, m.Place(row, thread, x.At, x.At.Add(x.Took))
-}
-
 // Describe makes the row of an exchange but for its session, which [Memory.Place] finds by the thread.
 func (m *Maker) Describe(x *Exchange) (*recording.Row, Thread) {
 	row := &recording.Row{TimestampMS: ms(x.At.Sub(m.o.Start)), Status: x.Status, LatencyMS: ms(x.Took),

@@ -64,10 +64,13 @@ func TestSessionsWithoutEnds(t *testing.T) {
 // TestEqualRequestsWithoutTimesAreSessionsOfTheirOwn: neither their messages nor their times tell them apart.
 func TestEqualRequestsWithoutTimesAreSessionsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	maker := memory(false).Maker()
+	m := memory(false)
+	maker := m.Maker()
 	seen := map[string]bool{}
 	for range 3 {
-		made, _ := maker.Make(&row.Exchange{Endpoint: "chat", Request: []byte(`{"messages":[{"role":"user","content":"x"}]}`)})
+		made, thread := maker.Describe(&row.Exchange{Endpoint: "chat",
+			Request: []byte(`{"messages":[{"role":"user","content":"x"}]}`)})
+		m.Place(made, thread, time.Time{}, time.Time{})
 		seen[made.SessionID] = true
 	}
 	if len(seen) != 3 {

@@ -18,14 +18,12 @@ const byteOrderMark = "\ufeff"
 type Text struct {
 	io.Reader
 	file   *os.File
-	packed io.Closer // nil: a plain file
+	packed io.Closer
 }
 
 // Close closes the file.
 func (t *Text) Close() error {
-	if t.packed != nil {
-		t.packed.Close()
-	}
+	t.packed.Close()
 	return t.file.Close()
 }
 
@@ -40,12 +38,11 @@ func Open(path string) (*Text, error) {
 		file.Close()
 		return nil, err
 	}
-	packed, _ := in.(io.Closer)
 	buffered := bufio.NewReaderSize(in, 1<<16)
 	if mark, _ := buffered.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		buffered.Discard(len(byteOrderMark))
 	}
-	return &Text{buffered, file, packed}, nil
+	return &Text{buffered, file, in}, nil
 }
 
 // Limit is the largest size of a line in bytes; 0 is the usual one.

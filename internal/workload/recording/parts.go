@@ -187,9 +187,7 @@ func eachLine(path string, f func(line []byte, whole bool) bool) error {
 	if err != nil {
 		return err
 	}
-	if packed, ok := in.(io.Closer); ok {
-		defer packed.Close()
-	}
+	defer in.Close()
 	lines := bufio.NewReaderSize(bounded.NewLines(in, bounded.MaxLine, ""), 1<<16)
 	for {
 		line, err := lines.ReadBytes('\n')

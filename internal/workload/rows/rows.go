@@ -68,9 +68,7 @@ func kindOf(path string) string {
 	if err != nil {
 		return ""
 	}
-	if packed, ok := in.(io.Closer); ok {
-		defer packed.Close()
-	}
+	defer in.Close()
 	buffered := bufio.NewReader(in)
 	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" {
 		buffered.Discard(3)
@@ -123,9 +121,7 @@ func eachText(path, kind string, f func(Row) error) error {
 	if err != nil {
 		return err
 	}
-	if packed, ok := in.(io.Closer); ok {
-		defer packed.Close()
-	}
+	defer in.Close()
 	buffered := bufio.NewReaderSize(in, 1<<18)
 	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" {
 		buffered.Discard(3)
